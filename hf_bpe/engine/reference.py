@@ -1,0 +1,291 @@
+"""The definition of this package's BPE, in plain Python: encode, decode, train. Slow on purpose; the oracle of the tests.
+
+Read it top to bottom: split the text, start from bytes, merge the best-ranked adjacent pair (the leftmost of equals) until
+none is left. The native engine must give the same ids on every input. It is also what runs where the native engine is
+not installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import regex
+
+from hf_bpe import pattern_syntax
+from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
+from hf_bpe.pattern_syntax import Property, Span
+from hf_bpe.spec import AddedToken, TokenizerSpec
+
+__all__ = ["ReferenceEngine", "merge_pair", "pretokenize", "train_merges"]
+
+Pair = tuple[int, int]
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Splitting text into pieces
+
+
+@cache
+def _unicode_tables() -> dict[str, list[list[int]]]:
+    return json.loads(files("hf_bpe.engine").joinpath("unicode_tables.json").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+@cache
+def property_members(item: Property) -> list[Span]:
+    r"""The code points of `\p{...}` in Unicode 16.0, in ascending spans.
+
+    The `regex` module knows a newer Unicode than tiktoken and tokenizers do (17,144 more letters), so its own tables would
+    split new scripts differently from every published tokenizer.
+    """
+    tables = _unicode_tables()
+    if item.name == "space":
+        spans = [(s.first, s.last) for s in pattern_syntax.SPACE]
+    elif item.name == "word":
+        names = ["Alphabetic", "Mn", "Mc", "Me", "Nd", "Pc"]
+        spans = [(a, b) for name in names for a, b in tables[name]] + [(0x200C, 0x200D)]
+    elif item.name == "LC":
+        spans = [(a, b) for name in ("Lu", "Ll", "Lt") for a, b in tables[name]]
+    else:
+        names = [item.name] if item.name in tables else [n for n in tables if len(n) == 2 and n.startswith(item.name)]
+        spans = [(a, b) for name in names for a, b in tables[name]]
+    merged: list[Span] = []
+    for first, last in sorted(spans):
+        if merged and first <= merged[-1].last + 1:
+            merged[-1] = Span(merged[-1].first, max(last, merged[-1].last))
+        else:
+            merged.append(Span(first, last))
+    if not item.negated:
+        return merged
+    edges = [-1, *(edge for span in merged for edge in (span.first, span.last)), 0x110000]
+    return [Span(a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 <= b - 1]
+
+
+@cache
+def compile_pattern(pattern: str) -> regex.Pattern[str]:
+    """The pattern for the `regex` module, with every property spelled out as Unicode 16.0 has it."""
+    try:
+        return regex.compile(pattern_syntax.render(pattern_syntax.parse(pattern), "regex", property_members))
+    except regex.error as error:
+        raise PatternError(f"split pattern {pattern!r} does not compile: {error}") from None
+
+
+def pretokenize(text: str, pattern: str | None, unmatched: str = "keep") -> list[str]:
+    """Split text into the pieces that merging never crosses.
+
+    >>> pretokenize("Hello world", r" ?\\p{L}+")
+    ['Hello', ' world']
+    """
+    if pattern is None:
+        return [text] if text else []
+    pieces = []
+    end = 0
+    for match in compile_pattern(pattern).finditer(text):
+        if match.end() == match.start():  # a zero-width match that slipped past the check by shape
+            continue
+        if match.start() > end and unmatched == "keep":
+            pieces.append(text[end : match.start()])
+        pieces.append(match.group())
+        end = match.end()
+    if end < len(text) and unmatched == "keep":
+        pieces.append(text[end:])
+    return pieces
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Merging
+
+
+def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
+    """Replace every occurrence of a pair, left to right.
+
+    >>> merge_pair([1, 1, 1, 2], (1, 1), 9)
+    [9, 1, 2]
+    """
+    merged: list[int] = []
+    position = 0
+    while position < len(ids):
+        if position + 1 < len(ids) and (ids[position], ids[position + 1]) == pair:
+            merged.append(new_id)
+            position += 2
+        else:
+            merged.append(ids[position])
+            position += 1
+    return merged
+
+
+def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[int]:
+    """Merge the best-ranked pair until no pair has a rank. `ranks`: (left, right) -> (rank, merged id)."""
+    while len(ids) > 1:
+        best = min(zip(ids, ids[1:], strict=False), key=lambda pair: ranks.get(pair, (len(ranks), 0))[0])
+        if best not in ranks:
+            break
+        ids = merge_pair(ids, best, ranks[best][1])
+    return ids
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Added tokens
+
+
+def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[str | AddedToken]:
+    """Cut text at added tokens: leftmost first, the longest of those that start at one place.
+
+    >>> [str(getattr(p, "content", p)) for p in split_on_added_tokens("a<s>b", [AddedToken("<s>", 1)])]
+    ['a', '<s>', 'b']
+    """
+    if not tokens:
+        if text:
+            yield text
+        return
+    longest_first = sorted(tokens, key=lambda token: len(token.content.encode()), reverse=True)
+    by_content = {token.content: token for token in tokens}
+    finder = regex.compile("|".join(regex.escape(token.content, special_only=True) for token in longest_first))
+    done = 0
+    for match in finder.finditer(text):
+        token = by_content[match.group()]
+        start, stop = match.span()
+        if token.single_word and (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1])):
+            continue
+        if token.lstrip:
+            start = max(done, len(_strip_space(text[:start], right=True)))
+        if token.rstrip:
+            stop = len(text) - len(_strip_space(text[stop:], right=False))
+        if done < start:
+            yield text[done:start]
+        yield token
+        done = stop
+    if done < len(text):
+        yield text[done:]
+
+
+def _is_word(character: str) -> bool:
+    return bool(character) and compile_pattern(r"\w").match(character) is not None
+
+
+_SPACES = "".join(chr(c) for span in pattern_syntax.SPACE for c in range(span.first, span.last + 1))
+
+
+def _strip_space(text: str, *, right: bool) -> str:
+    return text.rstrip(_SPACES) if right else text.lstrip(_SPACES)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The engine
+
+
+@dataclass(frozen=True)
+class ReferencePolicy:
+    """Which added tokens `encode` matches and which make it raise."""
+
+    match: tuple[AddedToken, ...]
+    forbid: tuple[AddedToken, ...]
+
+
+class ReferenceEngine:
+    """Runs a spec. The native engine has the same methods."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        vocab = spec.vocab
+        self._spec = spec
+        self._byte_ids = [vocab[bytes([byte])] for byte in range(256)]
+        self._ranks = {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(spec.merges)}
+        self._bytes_of = {token_id: token for token, token_id in vocab.items()}
+        self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
+
+    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
+        """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
+        tokens = self._spec.added_tokens
+        return ReferencePolicy(
+            match=tuple(token for token in tokens if not token.special or token.content in allowed),
+            forbid=tuple(token for token in tokens if token.content in forbidden),
+        )
+
+    def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """Ids of a text."""
+        for part in split_on_added_tokens(text, policy.forbid):
+            if isinstance(part, AddedToken):
+                raise DisallowedSpecialTokenError(part.content)
+        ids: list[int] = []
+        for part in split_on_added_tokens(text, policy.match):
+            ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
+        return ids
+
+    def encode_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[list[int]]:
+        """`encode` for each text; the reference uses one thread whatever it is told."""
+        return [self.encode(text, policy) for text in texts]
+
+    def count(self, text: str, policy: ReferencePolicy) -> int:
+        """How many ids `encode` gives."""
+        return len(self.encode(text, policy))
+
+    def pretokenize(self, text: str) -> list[str]:
+        """The pieces of a text, added tokens not considered."""
+        return pretokenize(text, self._spec.pattern, self._spec.unmatched)
+
+    def _encode_pieces(self, text: str) -> list[int]:
+        ids: list[int] = []
+        for piece in self.pretokenize(text):
+            encoded = piece.encode()
+            if self._spec.ignore_merges and encoded in self._spec.vocab:
+                ids.append(self._spec.vocab[encoded])
+            else:
+                ids += merge_by_rank([self._byte_ids[byte] for byte in encoded], self._ranks)
+        return ids
+
+    def decode_bytes(self, ids: Sequence[int]) -> bytes:
+        """The bytes of the tokens, joined."""
+        try:
+            return b"".join([self._bytes_of[token_id] for token_id in ids])
+        except KeyError as error:
+            raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Training
+
+
+def count_pairs(words: Iterable[tuple[Sequence[int], int]]) -> Counter[Pair]:
+    """How often each pair of neighbours occurs, each word counted as often as it was seen.
+
+    >>> count_pairs([([1, 1, 1], 2)])
+    Counter({(1, 1): 4})
+    """
+    counts: Counter[Pair] = Counter()
+    for ids, count in words:
+        for pair in zip(ids, ids[1:], strict=False):
+            counts[pair] += count
+    return counts
+
+
+def train_merges(
+    word_counts: dict[bytes, int], num_merges: int, min_frequency: int = 1, max_token_length: int | None = None
+) -> list[Pair]:
+    """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
+
+    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first. Pairs
+    seen fewer than `min_frequency` times, or that would make more than `max_token_length` bytes, are never merged.
+
+    >>> train_merges({b"aaabdaaabac": 1}, 3)
+    [(97, 97), (97, 98), (256, 257)]
+    """
+    words = [(list(word), count) for word, count in word_counts.items()]
+    length = dict.fromkeys(range(256), 1)
+    merges: list[Pair] = []
+    while len(merges) < num_merges:
+        fits = (
+            (count, pair)
+            for pair, count in count_pairs(words).items()
+            if max_token_length is None or length[pair[0]] + length[pair[1]] <= max_token_length
+        )
+        count, pair = max(fits, key=lambda item: (item[0], -item[1][0], -item[1][1]), default=(0, (0, 0)))
+        if count < max(min_frequency, 1):
+            break
+        new_id = 256 + len(merges)
+        length[new_id] = length[pair[0]] + length[pair[1]]
+        merges.append(pair)
+        words = [(merge_pair(ids, pair, new_id), count) for ids, count in words]
+    return merges

@@ -1,0 +1,76 @@
+"""One class per way things go wrong. Every message says what, where, and what to do.
+
+All derive from `HfBpeError`; each also derives from the built-in that callers already catch (`ValueError`, `KeyError`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "ConversionRefused",
+    "CorpusError",
+    "DisallowedSpecialTokenError",
+    "EngineUnavailableError",
+    "FormatError",
+    "HfBpeError",
+    "PatternError",
+    "SpecError",
+    "TrainingError",
+    "UnknownTokenError",
+]
+
+
+class HfBpeError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class SpecError(HfBpeError, ValueError):
+    """A tokenizer description contradicts itself.
+
+    `defects` lists every defect found, one sentence each, not only the first.
+    """
+
+    def __init__(self, defects: Sequence[str]) -> None:
+        self.defects = tuple(defects)
+        count = len(self.defects)
+        headline = "the tokenizer description has a defect" if count == 1 else f"the tokenizer description has {count} defects"
+        super().__init__(f"{headline}:\n" + "\n".join(f"  - {defect}" for defect in self.defects))
+
+    def __reduce__(self) -> tuple[type[SpecError], tuple[tuple[str, ...]]]:
+        return type(self), (self.defects,)
+
+
+class PatternError(HfBpeError, ValueError):
+    """A split pattern does not compile, can match the empty string, or means different things to different engines."""
+
+
+class FormatError(HfBpeError, ValueError):
+    """A file is not what its format demands. The message names the file, the place in it and the remedy."""
+
+
+class ConversionRefused(HfBpeError, ValueError):
+    """The target format cannot hold this tokenizer exactly. The message shows the first conflict."""
+
+
+class DisallowedSpecialTokenError(HfBpeError, ValueError):
+    """Text holds the spelling of a special token and the caller did not say what to do with it."""
+
+
+class UnknownTokenError(HfBpeError, KeyError):
+    """An id (or a token) that the vocabulary does not hold."""
+
+    def __str__(self) -> str:  # KeyError would show the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class TrainingError(HfBpeError, ValueError):
+    """Training was asked for something impossible."""
+
+
+class CorpusError(HfBpeError, ValueError):
+    """A corpus is missing, empty, unreadable or not UTF-8 text."""
+
+
+class EngineUnavailableError(HfBpeError, RuntimeError):
+    """The native engine was asked for by name and is not installed."""

@@ -1,0 +1,543 @@
+"""Read a split pattern once, then say it exactly in the dialect of any regular-expression engine.
+
+The same text means different things to different engines: `\\p{N}{1,3}+` is possessive to `regex` and tiktoken but a
+repeated group to Oniguruma (the engine of `tokenizers`), `$` sits in four different places, `(?i:st)` matches U+FB06 in
+one of them. So a pattern is parsed into a small tree with one meaning, and written out again per engine:
+
+>>> translate(r"\\p{N}{1,3}+|$", source="tiktoken", target="oniguruma")
+'(?>\\\\p{N}{1,3})|\\\\z'
+
+What engines disagree on and no rewriting can mend (back-references, nested sets, ...) is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal as Choice
+from typing import TypeAlias
+
+from hf_bpe.errors import PatternError
+
+__all__ = ["Node", "matches_empty", "parse", "render", "translate"]
+
+Dialect: TypeAlias = Choice["regex", "tiktoken", "oniguruma"]
+"""`regex`: Python's module of that name, and the dialect of `TokenizerSpec.pattern`. `tiktoken`: the fancy-regex crate,
+also our native engine's. `oniguruma`: Ruby syntax, what tokenizer.json holds."""
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The tree
+
+
+@dataclass(frozen=True)
+class Span:
+    """Code points first..last, both included."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Property:
+    """A named set: a general category (`L`, `Lu`), a script (`Han`), or one of the shorthands `space`, `word`."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Class:
+    """One character out of a union of spans and properties (or out of everything else)."""
+
+    items: tuple[Span | Property, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Sequence:
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Alternation:
+    branches: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    body: Node
+    least: int
+    most: int | None
+    mode: Choice["greedy", "lazy", "possessive"]
+
+
+@dataclass(frozen=True)
+class Look:
+    body: Node
+    ahead: bool
+    negated: bool
+
+
+@dataclass(frozen=True)
+class Atomic:
+    body: Node
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The very start or the very end of the text."""
+
+    end: bool
+
+
+Node: TypeAlias = Class | Sequence | Alternation | Repeat | Look | Atomic | Edge
+
+ANYTHING = Class((Span(0, 0x10FFFF),))
+NEWLINE = Class((Span(10, 10),))
+WORD = Class((Property("word"),))
+
+# White_Space never changes between Unicode versions in practice; these 25 are \s to tiktoken, regex and Oniguruma alike.
+SPACE = (
+    Span(0x09, 0x0D), Span(0x20, 0x20), Span(0x85, 0x85), Span(0xA0, 0xA0), Span(0x1680, 0x1680), Span(0x2000, 0x200A),
+    Span(0x2028, 0x2029), Span(0x202F, 0x202F), Span(0x205F, 0x205F), Span(0x3000, 0x3000),
+)  # fmt: skip
+
+GENERAL_CATEGORIES = frozenset(
+    "L Lu Ll Lt Lm Lo LC M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn".split()
+)
+SCRIPTS = frozenset(
+    "Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada "
+    "Malayalam Sinhala Thai Lao Tibetan Myanmar Georgian Hangul Ethiopic Cherokee Khmer Mongolian Hiragana Katakana Bopomofo "
+    "Han Yi Javanese Balinese Common Inherited".split()
+)
+CASED = frozenset({"Lu", "Ll", "Lt", "LC"})
+LONG_NAMES = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z", "Other": "C"}
+
+# Simple case folding of the ASCII letters, all there is to it: two of them have a third form.
+CASE_FORMS = {chr(c): (chr(c), chr(c - 32)) for c in range(ord("a"), ord("z") + 1)}
+CASE_FORMS["s"] += ("\u017f",)
+CASE_FORMS["k"] += ("\u212a",)
+CASE_OF = {form: forms for forms in CASE_FORMS.values() for form in forms}
+
+
+def matches_empty(node: Node) -> bool:
+    """True unless every match is at least one character long (judged by shape: `a*` is True whatever surrounds it)."""
+    match node:
+        case Class():
+            return False
+        case Sequence(parts):
+            return all(map(matches_empty, parts))
+        case Alternation(branches):
+            return any(map(matches_empty, branches))
+        case Repeat(body, least, _, _):
+            return least == 0 or matches_empty(body)
+        case Look() | Edge():
+            return True
+        case Atomic(body):
+            return matches_empty(body)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+
+_SIMPLE_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
+_SET_OPERATORS = ("--", "&&", "||", "~~")
+
+
+@dataclass(frozen=True)
+class _Flags:
+    ignore_case: bool = False
+    dot_all: bool = False
+
+
+class _Parser:
+    def __init__(self, pattern: str, dialect: Dialect) -> None:
+        self.text = pattern
+        self.at = 0
+        self.dialect = dialect
+
+    def fail(self, what: str) -> PatternError:
+        return PatternError(f"split pattern {self.text!r}, character {self.at}: {what}")
+
+    def peek(self, length: int = 1) -> str:
+        return self.text[self.at : self.at + length]
+
+    def take(self, expected: str) -> bool:
+        if self.text.startswith(expected, self.at):
+            self.at += len(expected)
+            return True
+        return False
+
+    def demand(self, expected: str) -> None:
+        if not self.take(expected):
+            raise self.fail(f"expected {expected!r}, found {self.peek() or 'the end'!r}")
+
+    def pattern(self) -> Node:
+        flags = _Flags()
+        for spelled, value in (("(?i)", _Flags(ignore_case=True)), ("(?s)", _Flags(dot_all=True))):
+            if self.take(spelled):
+                flags = value
+        tree = self.alternation(flags)
+        if self.at < len(self.text):
+            raise self.fail("unbalanced ')'; write '\\)' for a literal one")
+        return tree
+
+    def alternation(self, flags: _Flags) -> Node:
+        branches = [self.sequence(flags)]
+        while self.take("|"):
+            branches.append(self.sequence(flags))
+        return branches[0] if len(branches) == 1 else Alternation(tuple(branches))
+
+    def sequence(self, flags: _Flags) -> Node:
+        parts: list[Node] = []
+        while self.peek() not in ("", "|", ")"):
+            parts.append(self.quantified(flags))
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def quantified(self, flags: _Flags) -> Node:
+        node = self.atom(flags)
+        while (bounds := self.quantifier()) is not None:
+            least, most, braces = bounds
+            mode: Choice["greedy", "lazy", "possessive"] = "greedy"
+            if self.take("?"):
+                mode = "lazy"
+            elif self.peek() == "+" and not (braces and self.dialect == "oniguruma"):  # there X{1,3}+ is (X{1,3})+
+                self.at += 1
+                mode = "possessive"
+            if isinstance(node, Look | Edge):
+                raise self.fail("a quantifier after a zero-width item")
+            node = Repeat(node, least, most, mode)
+        return node
+
+    def quantifier(self) -> tuple[int, int | None, bool] | None:
+        for symbol, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
+            if self.take(symbol):
+                return least, most, False
+        if self.peek() != "{":
+            return None
+        closing = self.text.find("}", self.at)
+        low, comma, high = self.text[self.at + 1 : closing].partition(",")
+        digits = (low + high).isascii() and (low + high).isdigit()
+        if closing < 0 or not digits:  # a literal brace
+            return None
+        self.at = closing + 1
+        least, most = int(low or 0), int(high) if high else None if comma else int(low)
+        if most is not None and most < least:
+            raise self.fail(f"{{{low},{high}}} asks for at least {least} and at most {most}")
+        return least, most, True
+
+    def atom(self, flags: _Flags) -> Node:
+        if self.take("("):
+            return self.group(flags)
+        if self.take("["):
+            return self.character_class(flags)
+        if self.take("."):
+            return ANYTHING if flags.dot_all else replace(NEWLINE, negated=True)
+        if self.take("^"):
+            return self.line_edge(end=False)
+        if self.take("$"):
+            return self.line_edge(end=True)
+        if self.take("\\"):
+            return self.escape(flags)
+        if self.peek() in ("*", "+", "?"):
+            raise self.fail("nothing to repeat")
+        character = self.peek()
+        self.at += 1
+        return self.one(ord(character), flags)
+
+    def line_edge(self, *, end: bool) -> Node:
+        if self.dialect == "oniguruma":  # Ruby: always per line
+            return Alternation((Edge(end), Look(NEWLINE, ahead=end, negated=False)))
+        if end and self.dialect == "regex":
+            return Look(Sequence((Repeat(NEWLINE, 0, 1, "greedy"), Edge(end=True))), ahead=True, negated=False)
+        return Edge(end)
+
+    def one(self, code_point: int, flags: _Flags) -> Class:
+        if flags.ignore_case:
+            character = chr(code_point)
+            if character in CASE_OF:
+                return Class(tuple(Span(ord(form), ord(form)) for form in CASE_OF[character]))
+            if character.lower() != character or character.upper() != character:
+                raise self.fail(f"{character!r} under (?i): engines fold letters beyond ASCII differently; write its forms out")
+        return Class((Span(code_point, code_point),))
+
+    def group(self, flags: _Flags) -> Node:
+        wrap: Callable[[Node], Node] = lambda body: body  # noqa: E731
+        if self.take("?"):
+            if self.take(":"):
+                pass
+            elif self.take(">"):
+                wrap = Atomic
+            elif self.peek() in ("=", "!"):
+                wrap = self.look(ahead=True)
+            elif self.peek(2) in ("<=", "<!"):
+                self.at += 1
+                wrap = self.look(ahead=False)
+            elif self.take("P<") or self.take("<"):
+                self.at = self.text.find(">", self.at) + 1 or len(self.text)
+            else:
+                flags = self.inline_flags(flags)
+        body = self.alternation(flags)
+        self.demand(")")
+        return wrap(body)
+
+    def look(self, *, ahead: bool) -> Callable[[Node], Node]:
+        negated = self.peek() == "!"
+        self.at += 1
+        return lambda body: Look(body, ahead, negated)
+
+    def inline_flags(self, flags: _Flags) -> _Flags:
+        dot_all = "m" if self.dialect == "oniguruma" else "s"  # Ruby calls dot-all "m"
+        while not self.take(":"):
+            flag = self.peek()
+            self.at += 1
+            if flag == "i":
+                flags = replace(flags, ignore_case=True)
+            elif flag == dot_all:
+                flags = replace(flags, dot_all=True)
+            else:
+                raise self.fail(f"(?{flag or ''}...) is not one of (?:, (?i:, (?{dot_all}:, (?>, (?=, (?!, (?<=, (?<!")
+        return flags
+
+    def escape(self, flags: _Flags) -> Node:
+        letter = self.peek()
+        if letter in ("A", "z", "Z", "b", "B"):
+            self.at += 1
+            return self.edge_escape(letter)
+        if letter.isdigit() and letter != "0" or letter in ("g", "k", "K", "G", "X", "R"):
+            raise self.fail(f"\\{letter} is not supported: engines disagree on it, or it needs memory of the match")
+        item = self.escaped_item()
+        if isinstance(item, Span):
+            return self.one(item.first, flags)
+        return Class((item,))
+
+    def edge_escape(self, letter: str) -> Node:
+        if letter == "A":
+            return Edge(end=False)
+        if letter == "z" or (letter == "Z" and self.dialect == "regex"):
+            return Edge(end=True)
+        if letter == "Z":
+            return Look(Sequence((Repeat(NEWLINE, 0, 1, "greedy"), Edge(end=True))), ahead=True, negated=False)
+        inside, outside = Look(WORD, ahead=False, negated=False), Look(WORD, ahead=False, negated=True)
+        before, not_before = Look(WORD, ahead=True, negated=False), Look(WORD, ahead=True, negated=True)
+        pairs = ((inside, not_before), (outside, before)) if letter == "b" else ((inside, before), (outside, not_before))
+        return Alternation(tuple(Sequence(pair) for pair in pairs))
+
+    def escaped_item(self) -> Span | Property:
+        letter = self.peek()
+        if not letter:
+            raise self.fail("a lone backslash at the end")
+        self.at += 1
+        if letter in ("w", "W") and self.dialect == "oniguruma":
+            raise self.fail("Oniguruma's \\w is not the \\w of other engines; spell it [\\p{L}\\p{M}\\p{Nd}\\p{Pc}]")
+        if letter in ("p", "P"):
+            return self.property(negated=letter == "P")
+        shorthand = {"s": "space", "d": "Nd", "w": "word"}.get(letter.lower())
+        if shorthand:
+            return Property(shorthand, negated=letter.isupper())
+        if letter in _SIMPLE_ESCAPES:
+            return Span(_SIMPLE_ESCAPES[letter], _SIMPLE_ESCAPES[letter])
+        if letter in ("x", "u", "U"):
+            code_point = self.hexadecimal({"x": 2, "u": 4, "U": 8}[letter])
+        elif letter == "0":
+            code_point = 0
+        elif letter.isascii() and letter.isalnum():
+            raise self.fail(f"\\{letter} is not an escape that every engine reads alike; name the characters instead")
+        else:
+            code_point = ord(letter)
+        return Span(code_point, code_point)
+
+    def hexadecimal(self, width: int) -> int:
+        if self.take("{"):
+            end = self.text.find("}", self.at)
+            digits, self.at = self.text[self.at : end], end + 1
+        else:
+            digits = self.peek(width)
+            self.at += width
+        try:
+            code_point = int(digits, 16)
+        except ValueError:
+            raise self.fail(f"{digits!r} is not a hexadecimal code point") from None
+        if code_point > 0x10FFFF or 0xD800 <= code_point <= 0xDFFF:
+            raise self.fail(f"U+{code_point:X} is not a character")
+        return code_point
+
+    def property(self, *, negated: bool) -> Property:
+        if self.take("{"):
+            end = self.text.find("}", self.at)
+            if end < 0:
+                raise self.fail("\\p{ without its closing brace")
+            name, self.at = self.text[self.at : end], end + 1
+        else:
+            name = self.peek()
+            self.at += 1
+        if name.startswith("^"):
+            name, negated = name[1:], not negated
+        for prefix in ("Script=", "sc=", "General_Category=", "gc="):
+            name = name.removeprefix(prefix)
+        name = LONG_NAMES.get(name, name)
+        if name not in GENERAL_CATEGORIES and name not in SCRIPTS:
+            raise self.fail(
+                f"\\p{{{name}}} is not a property whose members are pinned here; use a general category "
+                f"({', '.join(sorted(GENERAL_CATEGORIES))}) or a script ({', '.join(sorted(SCRIPTS))})"
+            )
+        return Property(name, negated)
+
+    def character_class(self, flags: _Flags) -> Class:
+        negated = self.take("^")
+        items: list[Span | Property] = []
+        first = True
+        while first or self.peek() != "]":
+            if not self.peek():
+                raise self.fail("[ without its closing ]; write '\\[' for a literal one")
+            found = self.class_item(flags)
+            if flags.ignore_case and any(isinstance(item, Property) and item.name in CASED for item in found):
+                raise self.fail("a cased property under (?i): engines fold it differently; use \\p{L}")
+            items += found
+            first = False
+        self.at += 1
+        return Class(tuple(dict.fromkeys(items)), negated)
+
+    def class_item(self, flags: _Flags) -> list[Span | Property]:
+        if self.peek() == "[":
+            raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
+        if self.peek(2) in _SET_OPERATORS:
+            raise self.fail(f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out")
+        start = self.class_atom()
+        if isinstance(start, Property):
+            return [start]
+        if self.peek() == "-" and self.peek(2)[1:] not in ("]", ""):
+            self.at += 1
+            end = self.class_atom()
+            if isinstance(end, Property) or end.last < start.first:
+                raise self.fail("a range must run from a lower to a higher character")
+            if flags.ignore_case:
+                raise self.fail("a range under (?i): write the letters' forms out")
+            return [Span(start.first, end.last)]
+        return list(self.one(start.first, flags).items)
+
+    def class_atom(self) -> Span | Property:
+        if self.take("\\"):
+            if self.peek() == "b":
+                self.at += 1
+                return Span(8, 8)
+            return self.escaped_item()
+        character = self.peek()
+        if not character:
+            raise self.fail("[ without its closing ]")
+        self.at += 1
+        return Span(ord(character), ord(character))
+
+
+def parse(pattern: str, dialect: Dialect = "regex") -> Node:
+    """Read a pattern. Raises `PatternError` with the position and what to write instead."""
+    try:
+        return _Parser(pattern, dialect).pattern()
+    except RecursionError:
+        raise PatternError(f"split pattern {pattern[:60]!r}... nests its groups too deeply") from None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+
+_SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#/ ") - {" ", "/"}
+
+
+class _Renderer:
+    def __init__(self, dialect: Dialect, members: Callable[[Property], list[Span]] | None) -> None:
+        self.dialect = dialect
+        self.members = members
+
+    def character(self, code_point: int) -> str:
+        character = chr(code_point)
+        if character in _SPECIAL:
+            return "\\" + character
+        if character in "\n\r\t":
+            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+        if character.isprintable():
+            return character
+        if self.dialect == "regex":
+            return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
+        return f"\\x{{{code_point:x}}}"
+
+    def span(self, span: Span) -> str:
+        if span.first == span.last:
+            return self.character(span.first)
+        return f"{self.character(span.first)}-{self.character(span.last)}"
+
+    def item(self, item: Span | Property) -> str:
+        if isinstance(item, Span):
+            return self.span(item)
+        if self.members is not None:
+            return "".join(map(self.span, self.members(item)))
+        letter = "P" if item.negated else "p"
+        if item.name == "space":
+            return "\\S" if item.negated else "\\s"
+        if item.name == "word":
+            if self.dialect == "oniguruma":  # its own \w leaves out other alphabetic characters and the two joiners
+                return f"[{'^' * item.negated}\\p{{Alphabetic}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}\\x{{200c}}\\x{{200d}}]"
+            return "\\W" if item.negated else "\\w"
+        if item.name in SCRIPTS and self.dialect == "tiktoken":
+            return f"\\{letter}{{Script={item.name}}}"
+        return f"\\{letter}{{{item.name}}}"
+
+    def character_class(self, node: Class) -> str:
+        if node == ANYTHING:
+            return "[\\s\\S]"
+        if len(node.items) == 1 and not node.negated:
+            only = node.items[0]
+            if isinstance(only, Property) and self.members is None or isinstance(only, Span) and only.first == only.last:
+                return self.item(only)
+        return f"[{'^' * node.negated}{''.join(map(self.item, node.items))}]"
+
+    def grouped(self, node: Node) -> str:
+        text = self.node(node)
+        return text if isinstance(node, Class | Atomic) else f"(?:{text})"
+
+    def repeat(self, node: Repeat) -> str:
+        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
+        braces = bounds is None
+        if bounds is None:
+            bounds = f"{{{node.least}}}" if node.most == node.least else f"{{{node.least},{'' if node.most is None else node.most}}}"
+        text = self.grouped(node.body) + bounds
+        if node.mode == "lazy":
+            return text + "?"
+        if node.mode == "possessive":
+            # Oniguruma reads X{1,3}+ as a repeated group, so the braces case is spelled as the atomic group it means.
+            return f"(?>{text})" if braces and self.dialect == "oniguruma" else text + "+"
+        return text
+
+    def node(self, node: Node) -> str:
+        match node:
+            case Class():
+                return self.character_class(node)
+            case Sequence(parts):
+                return "".join(f"(?:{self.node(p)})" if isinstance(p, Alternation) else self.node(p) for p in parts)
+            case Alternation(branches):
+                return "|".join(map(self.node, branches))
+            case Repeat():
+                return self.repeat(node)
+            case Look(body, ahead, negated):
+                return f"(?{'' if ahead else '<'}{'!' if negated else '='}{self.node(body)})"
+            case Atomic(body):
+                return f"(?>{self.node(body)})"
+            case Edge(end):
+                return ("\\Z" if self.dialect == "regex" else "\\z") if end else "\\A"
+
+
+def render(tree: Node, dialect: Dialect, members: Callable[[Property], list[Span]] | None = None) -> str:
+    """Write a tree in an engine's dialect.
+
+    `members` replaces every property by the spans it returns, for an engine whose own Unicode tables are of another
+    version than ours.
+    """
+    return _Renderer(dialect, members).node(tree)
+
+
+def translate(pattern: str, *, source: Dialect, target: Dialect) -> str:
+    """Say a pattern of one engine in the dialect of another, with the same meaning.
+
+    >>> translate(r"(?i:'s)", source="regex", target="oniguruma")
+    "'[sSſ]"
+    """
+    return render(parse(pattern, source), target)

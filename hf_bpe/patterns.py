@@ -1,0 +1,148 @@
+"""The published split patterns, each with its source. No other module holds a regular expression of a tokenizer.
+
+A pattern is looked up by its name or by its exact text in any of its published spellings; it is never guessed from a
+vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in tiktoken 0.14 and tokenizers 0.23.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hf_bpe.errors import PatternError
+from hf_bpe.pattern_syntax import matches_empty, parse, translate
+
+__all__ = ["NAMED_PATTERNS", "NamedPattern", "check_pattern", "find_named_pattern", "pattern_for", "resolve_pattern"]
+
+_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_DEEPSEEK_CJK = "[一-龥぀-ゟ゠-ヿ]"
+_DEEPSEEK_MAIN = (
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def _deepseek_as_one_pattern() -> str:
+    """The three successive splits as one pattern: later stages never see what an earlier one took.
+
+    Plain alternation of the three is wrong (two spaces before a CJK character: the third stage sees the end of its piece
+    there, so `\\s+(?!\\S)` takes both). Hence every character of stage three must lie outside stages one and two, its
+    look-ahead too, and what no stage matches stays one piece.
+    """
+    taken = rf"[\p{{N}}{_DEEPSEEK_CJK[1:]}"
+    free = f"(?!{taken})"
+    matched = "|".join(
+        [
+            r"\p{N}{1,3}",
+            f"{_DEEPSEEK_CJK}+",
+            # ASCII punctuation, the letters A-Z, white space and line breaks are never taken; the other classes can be.
+            r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+",
+            rf"(?:{free}[^\r\n\p{{L}}\p{{P}}\p{{S}}])?(?:{free}[\p{{L}}\p{{M}}])+",
+            rf" ?(?:{free}[\p{{P}}\p{{S}}])+[\r\n]*",
+            r"\s*[\r\n]+",
+            rf"\s+(?!{free}\S)",
+            r"\s+",
+        ]
+    )
+    return f"{matched}|(?:(?!{matched})[\\s\\S])+"
+
+
+@dataclass(frozen=True)
+class NamedPattern:
+    """A published split.
+
+    `pattern` is in the syntax of the `regex` module. `spellings` are texts under which others publish the same split
+    (equal on every string: tested). `stages`, where there are several, is the published sequence of splits that
+    `pattern` does in one go.
+    """
+
+    name: str
+    pattern: str | None
+    source: str
+    spellings: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_TAIL = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+NAMED_PATTERNS: dict[str, NamedPattern] = {
+    named.name: named
+    for named in (
+        NamedPattern(
+            "gpt2",
+            _GPT2,
+            "openai/gpt-2 src/encoder.py; tiktoken_ext/openai_public.py (r50k_pat_str, also r50k_base and p50k_*)",
+            (
+                r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+                r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+                r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+            ),
+        ),
+        NamedPattern(
+            "cl100k",
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+            "tiktoken 0.14 tiktoken_ext/openai_public.py (cl100k_base); a final run of white space is one piece",
+        ),
+        NamedPattern(
+            "llama3",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}{_TAIL}",
+            "meta-llama/llama3 llama/tokenizer.py; tiktoken's own cl100k_base until 0.5",
+        ),
+        NamedPattern(
+            "qwen2",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_TAIL}",
+            "QwenLM/Qwen tokenization_qwen.py (PAT_STR); transformers models/qwen2",
+        ),
+        NamedPattern("o200k", _O200K, "tiktoken 0.14 tiktoken_ext/openai_public.py (o200k_base, o200k_harmony)"),
+        NamedPattern(
+            "deepseek-v3",
+            _deepseek_as_one_pattern(),
+            "deepseek-ai/DeepSeek-V3 tokenizer.json: three successive Splits",
+            stages=(r"\p{N}{1,3}", f"{_DEEPSEEK_CJK}+", _DEEPSEEK_MAIN),
+        ),
+        NamedPattern("none", None, "the whole text is one piece (minbpe BasicTokenizer)"),
+    )
+}
+
+
+def resolve_pattern(name_or_pattern: str | None) -> str | None:
+    """A name's pattern, or the pattern itself once it has been checked; `None` and "none" mean the whole text.
+
+    >>> resolve_pattern("gpt2")
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| ?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)|\\\\s+"
+    """
+    if name_or_pattern is None:
+        return None
+    if name_or_pattern in NAMED_PATTERNS:
+        return NAMED_PATTERNS[name_or_pattern].pattern
+    if name_or_pattern.isidentifier() or name_or_pattern.replace("-", "").replace("_", "").isalnum():
+        raise PatternError(f"no split pattern is named {name_or_pattern!r}; the names are {', '.join(NAMED_PATTERNS)}")
+    check_pattern(name_or_pattern)
+    return name_or_pattern
+
+
+def check_pattern(pattern: str) -> None:
+    """Raise `PatternError` unless the pattern parses and every match takes at least one character."""
+    if matches_empty(parse(pattern)):
+        raise PatternError(
+            f"split pattern {pattern!r} can match the empty string, so it would split without taking text; "
+            "make every alternative take at least one character ('+' instead of '*')"
+        )
+
+
+def find_named_pattern(pattern: str | None) -> NamedPattern | None:
+    """The published split that this very text (or one of its published spellings) is, else None."""
+    for named in NAMED_PATTERNS.values():
+        if pattern == named.pattern or pattern in named.spellings:
+            return named
+    return None
+
+
+def pattern_for(pattern: str, dialect: str) -> str:
+    """The pattern in another engine's dialect (`"tiktoken"` or `"oniguruma"`)."""
+    return translate(pattern, source="regex", target=dialect)  # type: ignore[arg-type]

@@ -1,0 +1,229 @@
+"""`TokenizerSpec`: one frozen description of a BPE tokenizer, which everything else runs, makes, moves or edits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+from hf_bpe.errors import PatternError, SpecError
+from hf_bpe.patterns import check_pattern
+
+__all__ = ["AddedToken", "TokenizerSpec"]
+
+MAX_TOKEN_ID = 2**31 - 1
+"""Ids fit a signed 32-bit integer everywhere (numpy, torch and GGUF readers assume it)."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A token matched in the text itself, before it is split and merged.
+
+    `special` tokens are matched only where the caller allows it; others always. `lstrip` and `rstrip` also take the white
+    space on that side, `single_word` demands that no word character touches the match, `normalized` matches the
+    normalised text. Meanings as in the `tokenizers` library.
+    """
+
+    content: str
+    id: int
+    special: bool = True
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+@dataclass(frozen=True)
+class TokenizerSpec:
+    """Everything that decides which ids a text becomes. Checked when made; immutable; picklable; hashable.
+
+    vocab: token bytes -> id, without added tokens (an added token whose text merging can also produce stands in both).
+    merges: pairs of token bytes, best rank first; the merged bytes are in `vocab`. Rank is the position, not the id.
+    pattern: how text is split before merging, in the syntax of the `regex` module; None: the whole text is one piece.
+    unmatched: text between matches of the pattern is a piece of its own ("keep") or is lost ("drop", as in tiktoken).
+    ignore_merges: a piece that is a token as a whole gets that token's id without merging. It changes ids only where a
+        token cannot be reached by merging (Llama 3 has 588 of those).
+    added_tokens: matched leftmost first, and the longest of those that start at one place.
+    dialect: "byte_level": merging starts from single bytes, all 256 of which are in `vocab`.
+    provenance: where it came from, free text by key; not part of equality.
+
+    Raises `SpecError` naming every defect.
+
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)} | {b"ab": 256}, merges=((b"a", b"b"),))
+    >>> spec.n_vocab, spec.vocab_size
+    (257, 257)
+    """
+
+    vocab: Mapping[bytes, int]
+    merges: tuple[tuple[bytes, bytes], ...]
+    pattern: str | None = None
+    added_tokens: tuple[AddedToken, ...] = ()
+    ignore_merges: bool = False
+    unmatched: Literal["keep", "drop"] = "keep"
+    dialect: Literal["byte_level"] = "byte_level"
+    provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        defects = _shape_defects(self)
+        if defects:
+            raise SpecError(defects)
+        object.__setattr__(self, "vocab", MappingProxyType(dict(self.vocab)))
+        object.__setattr__(self, "merges", tuple(self.merges))
+        object.__setattr__(self, "added_tokens", tuple(self.added_tokens))
+        object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise `SpecError` naming every defect; return None for a sound description (as every constructed one is)."""
+        defects = [*_vocab_defects(self), *_merge_defects(self), *_added_token_defects(self), *_rule_defects(self)]
+        if defects:
+            raise SpecError(defects)
+
+    @cached_property
+    def n_vocab(self) -> int:
+        """Largest id + 1: the number of embedding rows a model needs (tiktoken's name). Holes count."""
+        return 1 + max([*self.vocab.values(), *(token.id for token in self.added_tokens)])
+
+    @cached_property
+    def vocab_size(self) -> int:
+        """How many ids are in use."""
+        return len({*self.vocab.values(), *(token.id for token in self.added_tokens)})
+
+    @cached_property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Text -> id of the added tokens that are special."""
+        return MappingProxyType({token.content: token.id for token in self.added_tokens if token.special})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything but provenance: equal for equal tokenizers, on every machine."""
+        digest = hashlib.sha256()
+        for token, token_id in sorted(self.vocab.items(), key=lambda item: item[1]):
+            digest.update(b"%d:%d:%s" % (token_id, len(token), token))
+        for left, right in self.merges:
+            digest.update(b"%d:%s%s" % (len(left), left, right))
+        rules = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
+        digest.update(repr(rules).encode())
+        return digest.hexdigest()
+
+    def replace(self, **changes: Any) -> TokenizerSpec:
+        """A copy with some fields changed, checked again."""
+        return replace(self, **changes)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["vocab"], values["provenance"] = dict(self.vocab), dict(self.provenance)
+        return _rebuild, (values,)
+
+    def __repr__(self) -> str:
+        return (
+            f"TokenizerSpec(dialect={self.dialect!r}, vocab_size={self.vocab_size}, n_vocab={self.n_vocab}, "
+            f"merges={len(self.merges)}, added_tokens={len(self.added_tokens)}, fingerprint={self.fingerprint[:12]!r})"
+        )
+
+
+def _rebuild(values: dict[str, Any]) -> TokenizerSpec:
+    return TokenizerSpec(**values)
+
+
+def _some(items: list[str]) -> str:
+    shown = ", ".join(items[:_SHOWN])
+    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+
+
+def _shape_defects(spec: TokenizerSpec) -> list[str]:
+    """Wrong types, which would make the other checks meaningless."""
+    defects = []
+    if not isinstance(spec.vocab, Mapping):
+        return [f"vocab must map bytes to ids, not be a {type(spec.vocab).__name__}"]
+    bad_tokens = [repr(t) for t in spec.vocab if not isinstance(t, bytes)]
+    bad_ids = [f"{t!r}: {i!r}" for t, i in spec.vocab.items() if type(i) is not int]
+    bad_merges = [repr(m) for m in spec.merges if not (type(m) is tuple and len(m) == 2 and type(m[0]) is type(m[1]) is bytes)]
+    bad_added = [repr(t) for t in spec.added_tokens if not (isinstance(t, AddedToken) and type(t.id) is int and isinstance(t.content, str))]
+    if bad_tokens:
+        defects.append(f"tokens must be bytes: {_some(bad_tokens)}")
+    if bad_ids:
+        defects.append(f"ids must be int: {_some(bad_ids)}")
+    if bad_merges:
+        defects.append(f"merges must be pairs of bytes: {_some(bad_merges)}")
+    if bad_added:
+        defects.append(f"added tokens must be AddedToken(content: str, id: int): {_some(bad_added)}")
+    return defects
+
+
+def _vocab_defects(spec: TokenizerSpec) -> list[str]:
+    defects = []
+    if b"" in spec.vocab:
+        defects.append("vocab holds the empty token")
+    missing = [f"0x{byte:02X}" for byte in range(256) if bytes([byte]) not in spec.vocab]
+    if missing:
+        defects.append(f"vocab lacks the bytes {_some(missing)}; a byte-level tokenizer needs all 256")
+    out_of_range = [f"{t!r}: {i}" for t, i in spec.vocab.items() if not 0 <= i <= MAX_TOKEN_ID]
+    if out_of_range:
+        defects.append(f"ids must lie in 0..{MAX_TOKEN_ID}: {_some(out_of_range)}")
+    if len(set(spec.vocab.values())) < len(spec.vocab):
+        owner: dict[int, bytes] = {}
+        clashes = [f"{t!r} and {owner[i]!r} share id {i}" for t, i in spec.vocab.items() if owner.setdefault(i, t) is not t]
+        defects.append(f"ids are not unique: {_some(clashes)}")
+    return defects
+
+
+def _merge_defects(spec: TokenizerSpec) -> list[str]:
+    vocab = spec.vocab
+    unknown = [f"{left!r} + {right!r}" for left, right in spec.merges if left not in vocab or right not in vocab or left + right not in vocab]
+    defects = []
+    if unknown:
+        defects.append(f"merges use or make tokens that are not in vocab: {_some(unknown)}")
+    if len(set(spec.merges)) < len(spec.merges):
+        seen: set[tuple[bytes, bytes]] = set()
+        repeated = [f"{m[0]!r} + {m[1]!r}" for m in spec.merges if m in seen or seen.add(m)]  # type: ignore[func-returns-value]
+        defects.append(f"merges appear more than once: {_some(repeated)}")
+    return defects
+
+
+def _added_token_defects(spec: TokenizerSpec) -> list[str]:
+    defects = []
+    token_of_id = {token_id: token for token, token_id in spec.vocab.items()}
+    contents: dict[str, AddedToken] = {}
+    ids: dict[int, AddedToken] = {}
+    for token in spec.added_tokens:
+        if not token.content:
+            defects.append("an added token is empty")
+            continue
+        if any("\ud800" <= character <= "\udfff" for character in token.content):
+            defects.append(f"added token {token.content!r} holds a lone surrogate, which no UTF-8 text does")
+            continue
+        if not 0 <= token.id <= MAX_TOKEN_ID:
+            defects.append(f"added token {token.content!r}: id {token.id} does not lie in 0..{MAX_TOKEN_ID}")
+        if contents.setdefault(token.content, token) is not token:
+            defects.append(f"added token {token.content!r} appears more than once")
+        elif ids.setdefault(token.id, token) is not token:
+            defects.append(f"added tokens {ids[token.id].content!r} and {token.content!r} share id {token.id}")
+        encoded = token.content.encode()
+        if token.id in token_of_id and token_of_id[token.id] != encoded:
+            defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of_id[token.id]!r} in vocab")
+        if spec.vocab.get(encoded, token.id) != token.id:
+            defects.append(f"added token {token.content!r} has id {token.id}, but the same text has id {spec.vocab[encoded]} in vocab")
+    return defects
+
+
+def _rule_defects(spec: TokenizerSpec) -> list[str]:
+    defects = []
+    if spec.dialect != "byte_level":
+        defects.append(f"dialect {spec.dialect!r} is not known; it must be 'byte_level'")
+    if spec.unmatched not in ("keep", "drop"):
+        defects.append(f"unmatched is {spec.unmatched!r}; it must be 'keep' or 'drop'")
+    if spec.pattern is not None:
+        try:
+            check_pattern(spec.pattern)
+        except PatternError as error:
+            defects.append(str(error))
+    return defects
