@@ -1,0 +1,91 @@
+//! Added tokens: matched in the text itself, leftmost first, the longest of those that start at one place.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::{error::EngineError, unicode::is_word};
+
+/// An added token and its flags (meanings as in the `tokenizers` library).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedToken {
+    /// The text that is matched.
+    pub content: String,
+    /// Its id.
+    pub id: u32,
+    /// Matched only where the caller allows it.
+    pub special: bool,
+    /// Not matched where a word character touches it.
+    pub single_word: bool,
+    /// Also takes the white space before it.
+    pub lstrip: bool,
+    /// Also takes the white space after it.
+    pub rstrip: bool,
+}
+
+/// A stretch of text: ordinary, or an added token.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stretch<'t> {
+    /// Text to split and merge.
+    Text(&'t str),
+    /// The id of an added token.
+    Token(u32),
+}
+
+/// Finds a set of added tokens.
+#[derive(Debug)]
+pub struct Matcher {
+    tokens: Vec<AddedToken>,
+    automaton: Option<AhoCorasick>,
+}
+
+impl Matcher {
+    /// Compiles the set; an empty one costs nothing to run.
+    pub fn new(tokens: Vec<AddedToken>) -> Result<Self, EngineError> {
+        let automaton = if tokens.is_empty() {
+            None
+        } else {
+            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens.iter().map(|t| &t.content));
+            Some(built.map_err(|error| EngineError::Spec(format!("the added tokens cannot be compiled: {error}")))?)
+        };
+        Ok(Self { tokens, automaton })
+    }
+
+    /// The first token of the set that the text holds.
+    pub fn first(&self, text: &str) -> Option<&AddedToken> {
+        let automaton = self.automaton.as_ref()?;
+        automaton.find_iter(text).map(|found| (found, &self.tokens[found.pattern().as_usize()])).find_map(|(found, token)| {
+            (!token.single_word || stands_alone(text, found.start(), found.end())).then_some(token)
+        })
+    }
+
+    /// Cuts text at the tokens of the set.
+    #[inline]
+    pub fn for_each<'t>(&self, text: &'t str, mut visit: impl FnMut(Stretch<'t>) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        let mut done = 0;
+        for found in self.automaton.iter().flat_map(|automaton| automaton.find_iter(text)) {
+            let token = &self.tokens[found.pattern().as_usize()];
+            let (mut start, mut end) = (found.start(), found.end());
+            if token.single_word && !stands_alone(text, start, end) {
+                continue;
+            }
+            if token.lstrip {
+                start = text[..start].trim_end_matches(char::is_whitespace).len().max(done);
+            }
+            if token.rstrip {
+                end = text.len() - text[end..].trim_start_matches(char::is_whitespace).len();
+            }
+            if done < start {
+                visit(Stretch::Text(&text[done..start]))?;
+            }
+            visit(Stretch::Token(token.id))?;
+            done = end;
+        }
+        if done < text.len() { visit(Stretch::Text(&text[done..])) } else { Ok(()) }
+    }
+}
+
+/// No word character (`\w`) touches `text[start..end]`.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    !before.is_some_and(is_word) && !after.is_some_and(is_word)
+}

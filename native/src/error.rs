@@ -1,0 +1,42 @@
+//! What can go wrong inside the engine.
+
+use thiserror::Error;
+
+/// One variant per way things go wrong; `python` maps each to the exception of the same meaning.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum EngineError {
+    /// The split pattern does not compile.
+    #[error("split pattern {pattern:?} does not compile: {reason}")]
+    Pattern {
+        /// The pattern as it reached the engine.
+        pattern: String,
+        /// What the regular-expression compiler says.
+        reason: String,
+    },
+    /// The split pattern took too many steps.
+    #[error("the split pattern gave up at byte {at} of the text: {reason}; simplify its nested repetitions or use a published pattern")]
+    PatternLimit {
+        /// Where in the text, in bytes.
+        at: usize,
+        /// What the regular-expression engine says.
+        reason: String,
+    },
+    /// Text holds a special token the caller forbade; the payload is its spelling.
+    #[error("{0}")]
+    DisallowedSpecial(String),
+    /// An id that the vocabulary does not hold.
+    #[error("id {0} is not in the vocabulary")]
+    UnknownId(i64),
+    /// The description given to the engine contradicts itself.
+    #[error("{0}")]
+    Spec(String),
+    /// More text than the trainer's 32-bit positions can address.
+    #[error("the distinct pieces of the corpus hold more than {limit} bytes; train on a sample, or split text with a pattern")]
+    TooManySymbols {
+        /// The largest number of symbols.
+        limit: usize,
+    },
+    /// The caller's progress callback asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

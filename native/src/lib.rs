@@ -1,0 +1,15 @@
+//! The native engine of hf_bpe: splitting, merging, decoding and training. It knows nothing of files, of Hugging Face or of
+//! the network; all that touches Python is in `python`.
+
+pub mod added;
+pub mod cache;
+pub mod error;
+pub mod merge;
+pub mod model;
+pub mod pair_table;
+#[cfg(feature = "python")]
+mod python;
+pub mod recover;
+pub mod split;
+pub mod train;
+pub mod unicode;

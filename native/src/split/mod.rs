@@ -1,0 +1,59 @@
+//! Cutting text into pieces that merging never crosses.
+
+mod general;
+mod rules;
+
+use crate::error::EngineError;
+use general::General;
+use rules::{Cl100k, Gpt2, Llama3, O200k, Qwen2, for_each_piece};
+
+/// A compiled way to cut text. Published patterns have hand-written rules; every other runs as a regular expression.
+#[derive(Debug, Clone)]
+pub enum Splitter {
+    /// The whole text is one piece.
+    Whole,
+    /// GPT-2, r50k, p50k.
+    Gpt2,
+    /// tiktoken's cl100k_base.
+    Cl100k,
+    /// Llama 3.
+    Llama3,
+    /// Qwen 2.
+    Qwen2,
+    /// tiktoken's o200k_base.
+    O200k,
+    /// Any other pattern.
+    General(General),
+}
+
+impl Splitter {
+    /// Chooses the rules for a pattern. `family` is the name under which the caller found this very pattern published; a
+    /// family without rules of its own runs as a regular expression.
+    pub fn new(pattern: Option<&str>, family: Option<&str>, keep_unmatched: bool) -> Result<Self, EngineError> {
+        let Some(pattern) = pattern else { return Ok(Self::Whole) };
+        Ok(match family {
+            Some("gpt2") => Self::Gpt2,
+            Some("cl100k") => Self::Cl100k,
+            Some("llama3") => Self::Llama3,
+            Some("qwen2") => Self::Qwen2,
+            Some("o200k") => Self::O200k,
+            _ => Self::General(General::new(pattern, keep_unmatched)?),
+        })
+    }
+
+    /// Calls `visit` with the start and end of each piece, in bytes, left to right.
+    #[inline]
+    pub fn for_each(&self, text: &str, mut visit: impl FnMut(usize, usize)) -> Result<(), EngineError> {
+        match self {
+            Self::Whole if text.is_empty() => {}
+            Self::Whole => visit(0, text.len()),
+            Self::Gpt2 => for_each_piece::<Gpt2>(text, visit),
+            Self::Cl100k => for_each_piece::<Cl100k>(text, visit),
+            Self::Llama3 => for_each_piece::<Llama3>(text, visit),
+            Self::Qwen2 => for_each_piece::<Qwen2>(text, visit),
+            Self::O200k => for_each_piece::<O200k>(text, visit),
+            Self::General(general) => general.for_each(text, visit)?,
+        }
+        Ok(())
+    }
+}

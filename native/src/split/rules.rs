@@ -1,0 +1,201 @@
+//! The published patterns as one set of rules with a few switches. A new family is one `impl Rules`.
+//!
+//! Each of these patterns is an ordered choice of contraction, word, number, punctuation and white space, and covers all
+//! text. `piece_end` tries them in that order. The tests hold it against the regular expression it stands for, on every
+//! code point and on generated text.
+
+use crate::unicode::{Kind, kind_at};
+
+/// The switches in which the published patterns differ.
+pub trait Rules {
+    /// `'s 't 're 've 'm 'll 'd` stand as pieces of their own, before everything else.
+    const CONTRACTION_FIRST: bool;
+    /// They match in any case (and with U+017F for s).
+    const ANY_CASE: bool;
+    /// Words, numbers and punctuation may begin with one space; else words may begin with any one character that is
+    /// neither line break, letter nor number.
+    const ONLY_SPACE_LEADS: bool;
+    /// Words are cut before a capital that follows a small letter, take marks in, and end in their contraction.
+    const CASED_WORDS: bool;
+    /// Digits in a number piece at most.
+    const DIGITS: usize;
+    /// What may follow punctuation, if anything.
+    const AFTER_PUNCTUATION: &'static [u8];
+    /// White space that holds a line break is cut after its last one.
+    const CUT_AFTER_NEWLINE: bool;
+    /// White space at the end of the text is one piece, line breaks or not.
+    const FINAL_SPACE_WHOLE: bool;
+}
+
+/// Implements `Rules` from a table row.
+macro_rules! family {
+    ($(#[$doc:meta])* $name:ident: $contraction:expr, $any_case:expr, $space:expr, $cased:expr, $digits:expr, $after:expr, $cut:expr, $whole:expr) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name;
+        impl Rules for $name {
+            const CONTRACTION_FIRST: bool = $contraction;
+            const ANY_CASE: bool = $any_case;
+            const ONLY_SPACE_LEADS: bool = $space;
+            const CASED_WORDS: bool = $cased;
+            const DIGITS: usize = $digits;
+            const AFTER_PUNCTUATION: &'static [u8] = $after;
+            const CUT_AFTER_NEWLINE: bool = $cut;
+            const FINAL_SPACE_WHOLE: bool = $whole;
+        }
+    };
+}
+
+//      name    contraction any case  space only  cased  digits      after     cut    whole
+family!(Gpt2:   true,       false,    true,       false, usize::MAX, b"",      false, true);
+family!(Cl100k: true,       true,     false,      false, 3,          b"\r\n",  true,  true);
+family!(Llama3: true,       true,     false,      false, 3,          b"\r\n",  true,  false);
+family!(Qwen2:  true,       true,     false,      false, 1,          b"\r\n",  true,  false);
+family!(O200k:  false,      true,     false,      true,  3,          b"\r\n/", true,  false);
+
+/// Calls `visit` with the start and end of each piece.
+#[inline]
+pub fn for_each_piece<R: Rules>(text: &str, mut visit: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    while let Some((kind, width)) = kind_at(bytes, start) {
+        let end = piece_end::<R>(bytes, start, kind, width);
+        visit(start, end);
+        start = end;
+    }
+}
+
+#[inline]
+fn piece_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> usize {
+    if R::CONTRACTION_FIRST && text[start] == b'\'' {
+        let end = after_contraction::<R>(text, start);
+        if end > start {
+            return end;
+        }
+    }
+    if R::CASED_WORDS {
+        if let Some(end) = cased_word_end(text, start, kind, width) {
+            return after_contraction::<R>(text, end);
+        }
+    } else if let Some(end) = word_end::<R>(text, start, kind, width) {
+        return end;
+    }
+    // One space may lead what follows; alone, or before more white space, it is white space.
+    let spaced = text[start] == b' ';
+    let (body, body_kind) = match spaced.then(|| kind_at(text, start + 1)).flatten() {
+        Some((next, _)) => (start + 1, next),
+        None => (start, kind),
+    };
+    if kind.is_number() || (R::ONLY_SPACE_LEADS && body_kind.is_number()) {
+        return run_end(text, if R::ONLY_SPACE_LEADS { body } else { start }, R::DIGITS, Kind::is_number);
+    }
+    if body_kind.is_rest() {
+        let end = run_end(text, body, usize::MAX, Kind::is_rest);
+        return end + text[end..].iter().take_while(|byte| R::AFTER_PUNCTUATION.contains(byte)).count();
+    }
+    space_end::<R>(text, start, width)
+}
+
+/// Where a run of at most `most` characters for which `belongs` holds ends.
+#[inline]
+fn run_end(text: &[u8], start: usize, most: usize, belongs: impl Fn(Kind) -> bool) -> usize {
+    let mut end = start;
+    let mut taken = 0;
+    while let Some((kind, width)) = kind_at(text, end) {
+        if taken == most || !belongs(kind) {
+            break;
+        }
+        end += width;
+        taken += 1;
+    }
+    end
+}
+
+/// `'(?:[sdmt]|ll|ve|re)` at `start`: its end, or `start` where there is none.
+#[inline]
+fn after_contraction<R: Rules>(text: &[u8], start: usize) -> usize {
+    let Some((b'\'', rest)) = text.get(start..).and_then(|rest| rest.split_first()).map(|(first, rest)| (*first, rest)) else {
+        return start;
+    };
+    let lower = |at: usize| rest.get(at).map_or(0, |byte| if R::ANY_CASE { byte.to_ascii_lowercase() } else { *byte });
+    match (lower(0), lower(1)) {
+        (b's' | b'd' | b'm' | b't', _) => start + 2,
+        (b'l', b'l') | (b'v' | b'r', b'e') => start + 3,
+        _ if R::ANY_CASE && rest.starts_with("\u{17f}".as_bytes()) => start + 3,
+        _ => start,
+    }
+}
+
+/// ` ?\p{L}+` or `[^\r\n\p{L}\p{N}]?\p{L}+`
+#[inline]
+fn word_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> Option<usize> {
+    if kind.is_letter() {
+        return Some(run_end(text, start + width, usize::MAX, Kind::is_letter));
+    }
+    let leads = if R::ONLY_SPACE_LEADS { text[start] == b' ' } else { !kind.is_newline() && !kind.is_number() };
+    let body = start + width;
+    let (first, first_width) = if leads { kind_at(text, body)? } else { return None };
+    first.is_letter().then(|| run_end(text, body + first_width, usize::MAX, Kind::is_letter))
+}
+
+/// `P?U*W+` else `P?U+W*`, where P is any character but line breaks, letters and numbers, U the capitals' side, W the small
+/// letters' side, and letters without case as well as marks are on both sides.
+#[inline]
+fn cased_word_end(text: &[u8], start: usize, kind: Kind, width: usize) -> Option<usize> {
+    let may_lead = !kind.is_letter() && !kind.is_number() && !kind.is_newline();
+    let after_lead = may_lead.then_some(start + width);
+    let starts = [after_lead, Some(start)];
+    let first_of = |word: fn(&[u8], usize) -> Option<usize>| starts.iter().flatten().find_map(|&at| word(text, at));
+    first_of(ends_small).or_else(|| first_of(starts_capital))
+}
+
+/// `U*W+`, with the regular expression's backtracking: where no W follows the U run, the last of it that is on both sides.
+#[inline]
+fn ends_small(text: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    let mut last_shared_end = None;
+    while let Some((kind, width)) = kind_at(text, at) {
+        if !kind.is_upper_side() {
+            break;
+        }
+        at += width;
+        if kind.is_lower_side() {
+            last_shared_end = Some(at);
+        }
+    }
+    let end = run_end(text, at, usize::MAX, Kind::is_lower_side);
+    if end > at { Some(end) } else { last_shared_end }
+}
+
+/// `U+W*`
+#[inline]
+fn starts_capital(text: &[u8], start: usize) -> Option<usize> {
+    let capitals = run_end(text, start, usize::MAX, Kind::is_upper_side);
+    (capitals > start).then(|| run_end(text, capitals, usize::MAX, Kind::is_lower_side))
+}
+
+/// `\s*[\r\n]+|\s+(?!\S)|\s+`, each where the family has it. `width` is that of the first character.
+#[inline]
+fn space_end<R: Rules>(text: &[u8], start: usize, width: usize) -> usize {
+    let mut end = start;
+    let mut last_start = start;
+    let mut after_newline = None;
+    while let Some((kind, width)) = kind_at(text, end) {
+        if !kind.is_space() {
+            break;
+        }
+        last_start = end;
+        end += width;
+        if kind.is_newline() {
+            after_newline = Some(end);
+        }
+    }
+    let at_end = end == text.len();
+    if at_end && R::FINAL_SPACE_WHOLE {
+        return end;
+    }
+    if let (true, Some(after_newline)) = (R::CUT_AFTER_NEWLINE, after_newline) {
+        return after_newline;
+    }
+    if at_end || last_start == start { end.max(start + width) } else { last_start }
+}

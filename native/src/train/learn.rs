@@ -1,0 +1,163 @@
+//! Merging the most frequent pair again and again, touching only the places where it occurs.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use rustc_hash::FxHashMap;
+
+use crate::error::EngineError;
+
+type Pair = (u32, u32);
+
+/// What bounds the vocabulary.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Merges wanted.
+    pub merges: usize,
+    /// Pairs seen less often are not merged.
+    pub min_frequency: i64,
+    /// Longest token in bytes.
+    pub max_token_length: usize,
+}
+
+/// One symbol of the corpus: a byte or what it was merged into. Words are separated by a `BORDER`.
+#[derive(Debug, Clone, Copy)]
+struct Symbol {
+    id: u32,
+    previous: u32,
+    next: u32,
+    word: u32,
+}
+
+/// Id of what stands between words; it is in no pair.
+const BORDER: u32 = u32::MAX;
+
+/// How often a pair occurs, and where (left symbol, ascending; places it has since left are skipped when visited).
+#[derive(Debug, Default)]
+struct Occurrences {
+    count: i64,
+    places: Vec<u32>,
+}
+
+/// Learns merges from counted words. Ids 0..=255 are the bytes, the n-th merge makes id 256 + n. Each step merges the most
+/// frequent pair; of equally frequent ones the pair with the lowest ids, left id first.
+///
+/// A pair can only come about in the step that makes the younger of its two ids. So after that step its count can only
+/// fall, and one entry in the heap is enough: an entry whose count is out of date is put back with the right one.
+///
+/// `progress` is called with the merges done so far and stops the training by returning false.
+pub fn learn_merges(words: &[(Vec<u8>, i64)], limits: Limits, mut progress: impl FnMut(usize) -> bool) -> Result<Vec<Pair>, EngineError> {
+    let mut symbols = lay_out(words)?;
+    let mut pairs = first_pairs(&symbols, words);
+    let mut length_of: Vec<usize> = vec![1; 256];
+    let mut heap: BinaryHeap<(i64, Reverse<Pair>)> = BinaryHeap::new();
+    let fits = |pair: Pair, length_of: &[usize]| length_of[pair.0 as usize] + length_of[pair.1 as usize] <= limits.max_token_length;
+    heap.extend(pairs.iter().filter(|(pair, _)| fits(**pair, &length_of)).map(|(pair, seen)| (seen.count, Reverse(*pair))));
+
+    let mut merges = Vec::new();
+    while merges.len() < limits.merges {
+        let Some((count, Reverse(pair))) = heap.pop() else { break };
+        let now = pairs.get(&pair).map_or(0, |seen| seen.count);
+        if now < limits.min_frequency.max(1) {
+            continue;
+        }
+        if now < count {
+            heap.push((now, Reverse(pair)));
+            continue;
+        }
+        let new_id = 256 + merges.len() as u32;
+        length_of.push(length_of[pair.0 as usize] + length_of[pair.1 as usize]);
+        merges.push(pair);
+        let places = pairs.remove(&pair).unwrap_or_default().places;
+        let made = merge_everywhere(pair, new_id, &places, &mut symbols, words, &mut pairs);
+        heap.extend(made.into_iter().filter(|pair| fits(*pair, &length_of)).filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(pair)))));
+        if merges.len() % 64 == 0 && !progress(merges.len()) {
+            return Err(EngineError::Interrupted);
+        }
+    }
+    Ok(merges)
+}
+
+/// All words one after the other, each followed by a border.
+fn lay_out(words: &[(Vec<u8>, i64)]) -> Result<Vec<Symbol>, EngineError> {
+    let limit = (u32::MAX - 1) as usize;
+    let total: usize = words.iter().map(|(word, _)| word.len() + 1).sum::<usize>() + 1;
+    if total > limit {
+        return Err(EngineError::TooManySymbols { limit });
+    }
+    let mut symbols = Vec::with_capacity(total);
+    let mut push = |id: u32, word: u32| {
+        let place = symbols.len() as u32;
+        symbols.push(Symbol { id, previous: place.wrapping_sub(1), next: place + 1, word });
+    };
+    push(BORDER, 0);
+    for (number, (word, _)) in (0u32..).zip(words) {
+        word.iter().for_each(|byte| push(u32::from(*byte), number));
+        push(BORDER, number);
+    }
+    Ok(symbols)
+}
+
+fn first_pairs(symbols: &[Symbol], words: &[(Vec<u8>, i64)]) -> FxHashMap<Pair, Occurrences> {
+    let mut pairs: FxHashMap<Pair, Occurrences> = FxHashMap::default();
+    for (place, both) in (0u32..).zip(symbols.windows(2)) {
+        if both[0].id != BORDER && both[1].id != BORDER {
+            let seen = pairs.entry((both[0].id, both[1].id)).or_default();
+            seen.count += words[both[0].word as usize].1;
+            seen.places.push(place);
+        }
+    }
+    pairs
+}
+
+/// Merges one pair wherever it stands, left to right, and keeps the neighbours' counts right. Returns the new pairs.
+fn merge_everywhere(
+    pair: Pair,
+    new_id: u32,
+    places: &[u32],
+    symbols: &mut [Symbol],
+    words: &[(Vec<u8>, i64)],
+    pairs: &mut FxHashMap<Pair, Occurrences>,
+) -> Vec<Pair> {
+    let mut made: FxHashMap<Pair, Occurrences> = FxHashMap::default();
+    for &place in places {
+        let left = symbols[place as usize];
+        let right = symbols[left.next as usize % symbols.len()];
+        if (left.id, right.id) != pair {
+            continue;
+        }
+        let count = words[left.word as usize].1;
+        let before = symbols[left.previous as usize].id;
+        let after = symbols[right.next as usize].id;
+        // The old pair itself left the table before this call; in runs such as "aaa" it is its own neighbour.
+        let mut lost = |lost: Pair| {
+            if let Some(seen) = pairs.get_mut(&lost).or_else(|| made.get_mut(&lost)) {
+                seen.count -= count;
+            }
+        };
+        if before != BORDER {
+            lost((before, left.id));
+        }
+        if after != BORDER {
+            lost((right.id, after));
+        }
+        let mut gained = |gained: Pair, place: u32| {
+            let seen = made.entry(gained).or_default();
+            seen.count += count;
+            seen.places.push(place);
+        };
+        if before != BORDER {
+            gained((before, new_id), left.previous);
+        }
+        if after != BORDER {
+            gained((new_id, after), place);
+        }
+        symbols[place as usize].id = new_id;
+        symbols[place as usize].next = right.next;
+        symbols[right.next as usize].previous = place;
+        symbols[left.next as usize].id = BORDER; // swallowed: no stale place may read it as a symbol
+    }
+    made.retain(|_, seen| seen.count > 0);
+    let new_pairs = made.keys().copied().collect();
+    pairs.extend(made);
+    new_pairs
+}

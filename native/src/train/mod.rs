@@ -1,0 +1,7 @@
+//! Learning merges: count the distinct pieces of a corpus, then merge the most frequent pair again and again.
+
+mod count;
+mod learn;
+
+pub use count::WordCounter;
+pub use learn::{Limits, learn_merges};

@@ -1,0 +1,91 @@
+//! What kind of character stands at a place in UTF-8 text, as far as the published split patterns tell kinds apart.
+
+include!(concat!(env!("OUT_DIR"), "/classes.rs"));
+
+/// The version of Unicode behind every table of this crate.
+pub const UNICODE_VERSION: &str = "16.0.0";
+
+/// Kind of a character. The numbering is the one in `build.rs`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind(u8);
+
+impl Kind {
+    const OTHER_LETTER: u8 = 3;
+    const NUMBER: u8 = 4;
+    const MARK: u8 = 5;
+    const SPACE: u8 = 7;
+    const NEWLINE: u8 = 8;
+
+    /// `\p{L}`
+    #[inline]
+    pub fn is_letter(self) -> bool {
+        self.0.wrapping_sub(1) < 3
+    }
+
+    /// `\p{N}`
+    #[inline]
+    pub fn is_number(self) -> bool {
+        self.0 == Self::NUMBER
+    }
+
+    /// `\s`, line breaks included
+    #[inline]
+    pub fn is_space(self) -> bool {
+        self.0 >= Self::SPACE
+    }
+
+    /// `[\r\n]`
+    #[inline]
+    pub fn is_newline(self) -> bool {
+        self.0 == Self::NEWLINE
+    }
+
+    /// `[^\s\p{L}\p{N}]`
+    #[inline]
+    pub fn is_rest(self) -> bool {
+        !self.is_letter() && !self.is_number() && !self.is_space()
+    }
+
+    /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
+    #[inline]
+    pub fn is_upper_side(self) -> bool {
+        matches!(self.0, 1 | Self::OTHER_LETTER | Self::MARK)
+    }
+
+    /// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
+    #[inline]
+    pub fn is_lower_side(self) -> bool {
+        matches!(self.0, 2 | Self::OTHER_LETTER | Self::MARK)
+    }
+}
+
+/// The kind of a code point.
+#[inline]
+pub fn kind_of(code_point: u32) -> Kind {
+    let block = BLOCK_OF[(code_point >> 7) as usize];
+    Kind(BLOCKS[block as usize][(code_point & 127) as usize])
+}
+
+/// `\w`: alphabetic, mark, decimal digit, connector punctuation or joiner.
+pub fn is_word(character: char) -> bool {
+    let code_point = character as u32;
+    let after = WORDS.partition_point(|(first, _)| *first <= code_point);
+    after > 0 && code_point <= WORDS[after - 1].1
+}
+
+/// The kind of the character that starts at `at`, and how many bytes it takes. `None` at the end of the text.
+#[inline]
+pub fn kind_at(text: &[u8], at: usize) -> Option<(Kind, usize)> {
+    let lead = *text.get(at)?;
+    if lead < 0x80 {
+        return Some((Kind(BLOCKS[BLOCK_OF[0] as usize][lead as usize]), 1));
+    }
+    // The text is a `str`, so the continuation bytes are there; missing ones would read as zero and stay in bounds.
+    let tail = |n: usize| u32::from(text.get(at + n).copied().unwrap_or(0) & 0x3F);
+    let lead = u32::from(lead);
+    Some(match lead {
+        0..=0xDF => (kind_of((lead & 0x1F) << 6 | tail(1)), 2),
+        0xE0..=0xEF => (kind_of((lead & 0x0F) << 12 | tail(1) << 6 | tail(2)), 3),
+        _ => (kind_of(((lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)).min(0x10_FFFF)), 4),
+    })
+}
