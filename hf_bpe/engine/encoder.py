@@ -15,7 +15,7 @@ from hf_bpe.pattern_syntax import parse, render
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Encoder", "load_native", "native_available"]
+__all__ = ["Encoder", "EngineName", "as_unicode", "choose_native", "load_native", "native_available", "native_pattern"]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
@@ -55,20 +55,33 @@ class Engine(Protocol):
     def decode_bytes(self, ids: Sequence[int]) -> bytes: ...
 
 
+def choose_native(engine: EngineName) -> ModuleType | None:
+    """The compiled module if `engine` wants it and it is there; None for the reference. Raises if it must be there."""
+    if engine not in ("auto", "native", "reference"):
+        raise ValueError(f"engine {engine!r} is not known; it must be 'auto', 'native' or 'reference'")
+    native = load_native() if engine != "reference" else None
+    if native is None and engine == "native":
+        raise EngineUnavailableError("the native engine is not installed; use engine='reference', or see the warning above")
+    return native
+
+
+def native_pattern(pattern: str | None) -> dict[str, str | None]:
+    """A pattern as the native engine takes it: in its own dialect, with the name under which it was published, if any."""
+    named = find_named_pattern(pattern)
+    return {
+        "pattern": None if pattern is None else render(parse(pattern), "tiktoken"),
+        "family": named.name if named else None,
+    }
+
+
 def _make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
-    if name not in ("auto", "native", "reference"):
-        raise ValueError(f"engine {name!r} is not known; it must be 'auto', 'native' or 'reference'")
-    native = load_native() if name != "reference" else None
+    native = choose_native(name)
     if native is None:
-        if name == "native":
-            raise EngineUnavailableError("the native engine is not installed; use engine='reference', or see the warning above")
         return ReferenceEngine(spec)
-    named = find_named_pattern(spec.pattern)
     engine: Engine = native.Engine(
         vocab=dict(spec.vocab),
         merges=spec.merges,
-        pattern=None if spec.pattern is None else render(parse(spec.pattern), "tiktoken"),
-        family=named.name if named else None,
+        **native_pattern(spec.pattern),
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=spec.ignore_merges,
         added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
@@ -76,7 +89,7 @@ def _make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
     return engine
 
 
-def _as_unicode(text: str) -> str:
+def as_unicode(text: str) -> str:
     """Join surrogate pairs, replace lone surrogates by U+FFFD: what tiktoken does with text that UTF-8 cannot hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -127,7 +140,7 @@ class Encoder:
         try:
             return self._engine.encode(text, self._ordinary)
         except UnicodeEncodeError:
-            return self._engine.encode(_as_unicode(text), self._ordinary)
+            return self._engine.encode(as_unicode(text), self._ordinary)
 
     def encode(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> list[int]:
         """Ids of a text, special tokens treated as the caller says (tiktoken's meaning).
@@ -145,7 +158,7 @@ class Encoder:
         try:
             return self._engine.encode(text, policy)
         except UnicodeEncodeError:
-            return self._run(self._engine.encode, _as_unicode(text), policy)
+            return self._run(self._engine.encode, as_unicode(text), policy)
         except DisallowedSpecialTokenError as error:
             raise _disallowed(error) from None
 
@@ -174,7 +187,7 @@ class Encoder:
         try:
             return self._engine.count(text, policy)
         except UnicodeEncodeError:
-            return self._run(self._engine.count, _as_unicode(text), policy)
+            return self._run(self._engine.count, as_unicode(text), policy)
         except DisallowedSpecialTokenError as error:
             raise _disallowed(error) from None
 
@@ -183,7 +196,7 @@ class Encoder:
         try:
             return self._engine.pretokenize(text)
         except UnicodeEncodeError:
-            return self._engine.pretokenize(_as_unicode(text))
+            return self._engine.pretokenize(as_unicode(text))
 
     def encode_single_token(self, token: str | bytes) -> int:
         """The id of one token given as text or bytes, special tokens included. Raises `UnknownTokenError`."""
@@ -247,7 +260,7 @@ class Encoder:
         try:
             return self._run(self._engine.encode_batch, texts, policy, threads)
         except UnicodeEncodeError:
-            return self._run(self._engine.encode_batch, [_as_unicode(text) for text in texts], policy, threads)
+            return self._run(self._engine.encode_batch, [as_unicode(text) for text in texts], policy, threads)
 
     def _run(self, method: Any, *arguments: Any) -> Any:
         try:

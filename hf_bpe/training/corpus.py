@@ -1,2 +1,130 @@
-Corpus = object
-def open_corpus(*a): ...
+"""From what a user calls a corpus to batches of texts, holding one batch at a time in memory."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from hf_bpe.errors import CorpusError
+
+__all__ = ["BATCH_BYTES", "Corpus", "batches", "corpus_paths", "corpus_size", "texts_of"]
+
+Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+BATCH_BYTES = 16 << 20
+"""Characters handed to the counter at once: enough to keep every thread busy, little enough to forget."""
+
+_BLOCK_BYTES = 1 << 20
+
+# A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
+# before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
+# reaches over the break, and the only look-ahead, \s+(?!\S), cannot shorten a run of one. Hence text may be cut there.
+_SAFE_CUT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])", re.ASCII)
+
+
+def corpus_paths(corpus: Corpus) -> list[Path] | None:
+    """The files a corpus names, or None if it is an iterable of texts.
+
+    A single str or path is a file. A list or tuple is of files if its items are paths, or are str that all name existing
+    files; a list in which some do and some do not is refused rather than guessed at.
+    """
+    if isinstance(corpus, str | os.PathLike):
+        return [_existing(corpus)]
+    if not isinstance(corpus, list | tuple):
+        return None
+    if any(isinstance(item, os.PathLike) for item in corpus):
+        return [_existing(item) for item in corpus]
+    named = [isinstance(item, str) and 0 < len(item) < 4096 and "\n" not in item and "\0" not in item and Path(item).is_file() for item in corpus]
+    if any(named) and not all(named):
+        missing = corpus[named.index(False)]
+        raise CorpusError(f"some items of the corpus name files, but {missing!r:.80} does not; pass either paths or texts, not both")
+    return [Path(item) for item in corpus] if named and all(named) else None
+
+
+def _existing(path: str | os.PathLike[str]) -> Path:
+    found = Path(path)
+    if not found.is_file():
+        what = "is a folder" if found.is_dir() else "does not exist"
+        raise CorpusError(f"corpus file {os.fspath(path)!r} {what}; pass paths of UTF-8 text files, or an iterable of texts")
+    return found
+
+
+def corpus_size(paths: list[Path] | None) -> int | None:
+    """Bytes in the files, or None for an iterable, whose size nobody knows."""
+    return None if paths is None else sum(path.stat().st_size for path in paths)
+
+
+def texts_of(corpus: Corpus, *, cuttable: bool) -> Iterator[str]:
+    """The texts of a corpus. A file is one text, given in parts where `cuttable` says that parts are counted alike."""
+    paths = corpus_paths(corpus)
+    if paths is None:
+        yield from _checked(corpus)  # type: ignore[arg-type]  # a str or path has paths
+        return
+    for path in paths:
+        yield from _parts(path) if cuttable else [_whole(path)]
+
+
+def _checked(texts: Iterable[object]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            hint = "; a `datasets` table gives rows, pass dataset['text'] or (row['text'] for row in dataset)" if isinstance(text, dict) else ""
+            raise CorpusError(f"text {number} of the corpus is a {type(text).__name__}, not a str{hint}")
+        yield text
+
+
+def _whole(path: Path) -> str:
+    return "".join(_blocks(path))
+
+
+def _blocks(path: Path) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    done = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK_BYTES):
+                yield decoder.decode(block)
+                done += len(block)
+            yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}: not UTF-8 text: {error.reason} in the block that starts at byte {done}; convert the file to UTF-8 first"
+        ) from None
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _parts(path: Path) -> Iterator[str]:
+    """A file in parts of about a megabyte, cut where a cut changes no piece."""
+    pending = ""
+    for block in _blocks(path):
+        pending += block
+        cut = _last_cut(pending)
+        if cut:
+            yield pending[:cut]
+            pending = pending[cut:]
+    if pending:
+        yield pending
+
+
+def _last_cut(text: str) -> int:
+    start = max(0, len(text) - (1 << 16))  # the last 64 KiB nearly always hold one; a megabyte without any is kept whole
+    cuts = [match.start() for match in _SAFE_CUT.finditer(text, start)]
+    return cuts[-1] if cuts else 0
+
+
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Texts in lists of about `BATCH_BYTES` characters."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -5,18 +5,79 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from hf_bpe.engine.encoder import EngineName, load_native
+from tqdm import tqdm
+
+from hf_bpe.engine.encoder import EngineName, as_unicode, choose_native, native_pattern
 from hf_bpe.engine.reference import pretokenize, split_on_added_tokens, train_merges
-from hf_bpe.errors import CorpusError, EngineUnavailableError, TrainingError
-from hf_bpe.pattern_syntax import parse, render
+from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.patterns import find_named_pattern, resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, open_corpus
+from hf_bpe.training.corpus import Corpus, batches, corpus_paths, corpus_size, texts_of
 
 __all__ = ["train"]
+
+
+class WordCounter(Protocol):
+    """Counts pieces, then learns merges from the counts."""
+
+    def add(self, texts: list[str]) -> None: ...
+    def learn(
+        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
+    ) -> list[tuple[int, int]]: ...
+
+
+class _ReferenceCounter:
+    """The definition: plain counts, then `reference.train_merges`."""
+
+    def __init__(self, pattern: str | None, special_tokens: Sequence[str]) -> None:
+        self._pattern = pattern
+        self._specials = [AddedToken(content, number) for number, content in enumerate(special_tokens)]
+        self._counts: Counter[bytes] = Counter()
+
+    def add(self, texts: list[str]) -> None:
+        for text in map(as_unicode, texts):
+            for part in split_on_added_tokens(text, self._specials):
+                if isinstance(part, str):
+                    self._counts.update(piece.encode() for piece in pretokenize(part, self._pattern))
+
+    def learn(
+        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
+    ) -> list[tuple[int, int]]:
+        return train_merges(self._counts, num_merges, min_frequency, max_token_length)
+
+
+class _NativeCounter:
+    """The same in Rust, on several threads."""
+
+    def __init__(self, counter: Any, num_threads: int) -> None:
+        self._counter = counter
+        self._num_threads = num_threads
+
+    def add(self, texts: list[str]) -> None:
+        try:
+            self._counter.add(texts, self._num_threads)
+        except UnicodeEncodeError:  # before anything was counted: lone surrogates count as U+FFFD, as in encoding
+            self._counter.add([as_unicode(text) for text in texts], self._num_threads)
+
+    def learn(
+        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
+    ) -> list[tuple[int, int]]:
+        merges: list[tuple[int, int]] = self._counter.learn(num_merges, min_frequency, max_token_length, progress)
+        return merges
+
+
+def _make_counter(pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName) -> WordCounter:
+    threads = num_threads if num_threads is not None else os.cpu_count() or 1
+    if threads < 1:
+        raise ValueError(f"num_threads must be at least 1, not {threads}")
+    native = choose_native(engine)
+    if native is None:
+        return _ReferenceCounter(pattern, special_tokens)
+    counter = native.WordCounter(**native_pattern(pattern), keep_unmatched=True, special_tokens=list(special_tokens))
+    return _NativeCounter(counter, threads)
 
 
 def train(
@@ -48,4 +109,68 @@ def train(
     >>> train(["aaabdaaabac"], 259, pattern=None, progress=False).merges
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
-    raise NotImplementedError
+    wanted = _wanted_merges(vocab_size, special_tokens, min_frequency, max_token_length)
+    resolved = resolve_pattern(pattern)
+    counter = _make_counter(resolved, special_tokens, num_threads, engine)
+    _count_corpus(corpus, counter, resolved, special_tokens, progress)
+    with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
+        merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
+        bar.update(len(merges) - bar.n)
+    if len(merges) < wanted:
+        warnings.warn(
+            f"only {len(merges):,} of the {wanted:,} merges asked for were found: no further pair occurs {min_frequency} times"
+            + (f" and stays within {max_token_length} bytes" if max_token_length else "")
+            + f". The vocabulary has {256 + len(merges) + len(special_tokens):,} ids instead of {vocab_size:,}; give more text, or "
+            "lower min_frequency.",
+            stacklevel=2,
+        )
+    return _build_spec(merges, resolved, special_tokens)
+
+
+def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency: int, max_token_length: int | None) -> int:
+    if isinstance(special_tokens, str):
+        raise TrainingError(f"special_tokens must be a list of texts, not the one text {special_tokens!r}")
+    repeated = [token for token, times in Counter(special_tokens).items() if times > 1]
+    if repeated or "" in special_tokens:
+        raise TrainingError(f"special tokens must be distinct and not empty: {repeated or ['']!r}")
+    smallest = 256 + len(special_tokens)
+    if vocab_size < smallest:
+        raise TrainingError(
+            f"vocab_size {vocab_size} is too small: 256 bytes and {len(special_tokens)} special tokens need at least {smallest}"
+        )
+    if min_frequency < 1:
+        raise TrainingError(f"min_frequency must be at least 1, not {min_frequency}")
+    if max_token_length is not None and max_token_length < 1:
+        raise TrainingError(f"max_token_length must be at least 1 byte, not {max_token_length}")
+    return vocab_size - smallest
+
+
+def _count_corpus(corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool) -> None:
+    # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
+    cuttable = pattern is not None and find_named_pattern(pattern) is not None and not any("\n" in token for token in special_tokens)
+    total = corpus_size(corpus_paths(corpus))
+    seen = 0
+    with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
+        for batch in batches(texts_of(corpus, cuttable=cuttable)):
+            counter.add(batch)
+            size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
+            seen += size
+            bar.update(size)
+    if not seen:
+        raise CorpusError("the corpus is empty: no text to learn from")
+
+
+def _build_spec(merges: list[tuple[int, int]], pattern: str | None, special_tokens: Sequence[str]) -> TokenizerSpec:
+    tokens = [bytes([byte]) for byte in range(256)]
+    pairs = []
+    for left, right in merges:
+        pairs.append((tokens[left], tokens[right]))
+        tokens.append(tokens[left] + tokens[right])
+    added = (AddedToken(content, token_id) for token_id, content in enumerate(special_tokens, len(tokens)))
+    return TokenizerSpec(
+        vocab={token: token_id for token_id, token in enumerate(tokens)},
+        merges=tuple(pairs),
+        pattern=pattern,
+        added_tokens=tuple(added),
+        provenance={"made by": "hf_bpe.train"},
+    )
