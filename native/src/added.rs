@@ -52,9 +52,10 @@ impl Matcher {
     /// The first token of the set that the text holds.
     pub fn first(&self, text: &str) -> Option<&AddedToken> {
         let automaton = self.automaton.as_ref()?;
-        automaton.find_iter(text).map(|found| (found, &self.tokens[found.pattern().as_usize()])).find_map(|(found, token)| {
-            (!token.single_word || stands_alone(text, found.start(), found.end())).then_some(token)
-        })
+        automaton
+            .find_iter(text)
+            .map(|found| (found, &self.tokens[found.pattern().as_usize()]))
+            .find_map(|(found, token)| (!token.single_word || stands_alone(text, found.start(), found.end())).then_some(token))
     }
 
     /// Cuts text at the tokens of the set.

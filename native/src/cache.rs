@@ -83,7 +83,10 @@ impl PieceCache {
         let set = &self.sets[hash(piece) as usize & (self.sets.len() - 1)];
         for entry in set {
             if entry.piece == piece {
-                out.extend_from_slice(&entry.ids[..entry.length as usize]);
+                match entry.length {
+                    1 => out.push(entry.ids[0]), // nine in ten; a copy of unknown length would be a call
+                    length => out.extend_from_slice(&entry.ids[..length as usize]),
+                }
                 return true;
             }
         }

@@ -63,7 +63,7 @@ pub struct Model {
     splitter: Splitter,
     /// Warm caches, handed to one caller at a time. Taken and given back under a lock held for a few instructions; a
     /// caller that finds it locked (or forked while it was) makes a fresh one instead of waiting.
-    idle: Mutex<Vec<Box<Scratch>>>,
+    idle: Mutex<Vec<Scratch>>,
 }
 
 impl Model {
@@ -181,14 +181,12 @@ impl Model {
         }
     }
 
-    fn take_scratch(&self) -> Box<Scratch> {
+    fn take_scratch(&self) -> Scratch {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| {
-            Box::new(Scratch { cache: PieceCache::default(), merge: MergeScratch::default(), splitter: self.splitter.clone() })
-        })
+        idle.unwrap_or_else(|| Scratch { cache: PieceCache::default(), merge: MergeScratch::default(), splitter: self.splitter.clone() })
     }
 
-    fn give_back(&self, scratch: Box<Scratch>) {
+    fn give_back(&self, scratch: Scratch) {
         if let Ok(mut idle) = self.idle.try_lock() {
             idle.push(scratch);
         }

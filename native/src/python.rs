@@ -208,7 +208,13 @@ struct WordCounter(Option<train::WordCounter>);
 impl WordCounter {
     #[new]
     #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens))]
-    fn new(py: Python<'_>, pattern: Option<&str>, family: Option<&str>, keep_unmatched: bool, special_tokens: Vec<String>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        pattern: Option<&str>,
+        family: Option<&str>,
+        keep_unmatched: bool,
+        special_tokens: Vec<String>,
+    ) -> PyResult<Self> {
         let counter = Splitter::new(pattern, family, keep_unmatched).and_then(|splitter| train::WordCounter::new(splitter, special_tokens));
         counter.map(|counter| Self(Some(counter))).map_err(|error| raise(py, error))
     }

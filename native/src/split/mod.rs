@@ -2,6 +2,7 @@
 
 mod general;
 mod rules;
+mod swar;
 
 use crate::error::EngineError;
 use general::General;

@@ -4,6 +4,7 @@
 //! text. `piece_end` tries them in that order. The tests hold it against the regular expression it stands for, on every
 //! code point and on generated text.
 
+use super::swar;
 use crate::unicode::{Kind, kind_at};
 
 /// The switches in which the published patterns differ.
@@ -58,10 +59,38 @@ family!(O200k:  false,      true,     false,      true,  3,          b"\r\n/", t
 pub fn for_each_piece<R: Rules>(text: &str, mut visit: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
     let mut start = 0;
-    while let Some((kind, width)) = kind_at(bytes, start) {
-        let end = piece_end::<R>(bytes, start, kind, width);
+    while start < bytes.len() {
+        let end = ascii_word_end::<R>(bytes, start).or_else(|| {
+            let (kind, width) = kind_at(bytes, start)?;
+            Some(piece_end::<R>(bytes, start, kind, width))
+        });
+        let Some(end) = end else { return };
         visit(start, end);
         start = end;
+    }
+}
+
+/// The common case without a table: an optional space, ASCII letters, and no other letter or mark after them.
+#[inline]
+fn ascii_word_end<R: Rules>(text: &[u8], start: usize) -> Option<usize> {
+    let body = start + usize::from(text[start] == b' ');
+    if !text.get(body)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = if R::CASED_WORDS {
+        let small = body + text[body..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        let end = swar::letters_end(text, small, swar::lower_case);
+        if end == small {
+            return None;
+        }
+        end
+    } else {
+        swar::letters_end(text, body + 1, swar::any_case)
+    };
+    match text.get(end) {
+        Some(0x80..) => None,
+        Some(b'\'') if R::CASED_WORDS => Some(after_contraction::<R>(text, end)),
+        _ => Some(end),
     }
 }
 

@@ -69,7 +69,11 @@ pub fn learn_merges(words: &[(Vec<u8>, i64)], limits: Limits, mut progress: impl
         merges.push(pair);
         let places = pairs.remove(&pair).unwrap_or_default().places;
         let made = merge_everywhere(pair, new_id, &places, &mut symbols, words, &mut pairs);
-        heap.extend(made.into_iter().filter(|pair| fits(*pair, &length_of)).filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(pair)))));
+        heap.extend(
+            made.into_iter()
+                .filter(|pair| fits(*pair, &length_of))
+                .filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(pair)))),
+        );
         if merges.len() % 64 == 0 && !progress(merges.len()) {
             return Err(EngineError::Interrupted);
         }

@@ -1,0 +1,58 @@
+# Two targets set up a fresh machine: `make demo` and `make test`. The others are for working on the project.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CARGO_HOME_BIN := $(HOME)/.cargo/bin
+export PATH := $(PATH):$(CARGO_HOME_BIN)
+
+SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu \
+	Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Georgian Hangul Ethiopic Cherokee Khmer Mongolian Hiragana Katakana \
+	Bopomofo Han Yi Javanese Balinese Common Inherited
+CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
+
+.PHONY: demo test lint format bench unicode-tables clean
+
+demo: $(VENV)/.installed
+	$(BIN)/hf-bpe quickstart --output demo-output --force
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto
+	cd native && cargo test --quiet --no-default-features
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cd native && cargo fmt --check
+	cd native && cargo clippy --all-targets -- -D warnings
+
+format: $(VENV)/.installed-lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cd native && cargo fmt
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.encode
+	$(BIN)/python -m benchmarks.train
+
+unicode-tables:
+	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json
+
+# The sources of the package and of its native engine: any change makes the next target install anew.
+SOURCES := pyproject.toml $(wildcard native/*.toml native/build.rs native/src/*.rs native/src/*/*.rs)
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info native/target demo-output
