@@ -1,0 +1,1 @@
+"""Side by side with the peers; every timing comes after an exactness gate."""

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import tiktoken
 from tokenizers import Tokenizer
 
 import conversion
@@ -65,7 +64,9 @@ def gate(title: str, texts: list[str], runs: dict[str, Callable[[], list[list[in
     for name, run in list(runs.items())[1:]:
         different = sum(a != b for a, b in zip(expected, run(), strict=True))
         if different and name == "tiktoken":
-            raise SystemExit(f"{title}: {different} of {len(texts)} documents differ from tiktoken; no timing before that is mended")
+            raise SystemExit(
+                f"{title}: {different} of {len(texts)} documents differ from tiktoken; no timing before that is mended"
+            )
         if different:
             refused[name] = f"{different} differ"
         else:
@@ -96,7 +97,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    corpora = {path.stem: documents([path], options.megabytes) for path in options.corpus} or {"installed": documents([], options.megabytes)}
+    corpora = {path.stem: documents([path], options.megabytes) for path in options.corpus} or {
+        "installed": documents([], options.megabytes)
+    }
     results = [
         result
         for vocabulary, spec in vocabularies(options.vocabularies).items()

@@ -32,7 +32,9 @@ def train_tokenizers(texts: list[str], vocab_size: int) -> Tokenizer:
     pattern = NAMED_PATTERNS[PATTERN].pattern
     tokenizer = Tokenizer(models.BPE())
     split = pre_tokenizers.Split(Regex(pattern_for(pattern, "oniguruma")), "isolated")
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=vocab_size, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,27 +42,21 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    staged: list[tuple[str, Path]] = []
+    staged: list[tuple[Path, Path]] = []
     try:
         for name, content in contents.items():
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=target)
+            temporary = target / f".{name}.{secrets.token_hex(8)}.tmp"
             staged.append((temporary, target / name))
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files only their owner can read
         for temporary, final in staged:
-            os.replace(temporary, final)
+            temporary.replace(final)
     except BaseException:
         for temporary, _ in staged:
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
+                temporary.unlink()
         raise
     return [final for _, final in staged]
 
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hf_bpe.errors import PatternError
-from hf_bpe.pattern_syntax import matches_empty, parse, translate
+from hf_bpe.pattern_syntax import Dialect, matches_empty, parse, translate
 
 __all__ = ["NAMED_PATTERNS", "NamedPattern", "check_pattern", "find_named_pattern", "pattern_for", "resolve_pattern"]
 
@@ -143,6 +143,6 @@ def find_named_pattern(pattern: str | None) -> NamedPattern | None:
     return None
 
 
-def pattern_for(pattern: str, dialect: str) -> str:
+def pattern_for(pattern: str, dialect: Dialect) -> str:
     """The pattern in another engine's dialect (`"tiktoken"` or `"oniguruma"`)."""
-    return translate(pattern, source="regex", target=dialect)  # type: ignore[arg-type]
+    return translate(pattern, source="regex", target=dialect)

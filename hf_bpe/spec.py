@@ -147,7 +147,11 @@ def _shape_defects(spec: TokenizerSpec) -> list[str]:
     bad_tokens = [repr(t) for t in spec.vocab if not isinstance(t, bytes)]
     bad_ids = [f"{t!r}: {i!r}" for t, i in spec.vocab.items() if type(i) is not int]
     bad_merges = [repr(m) for m in spec.merges if not (type(m) is tuple and len(m) == 2 and type(m[0]) is type(m[1]) is bytes)]
-    bad_added = [repr(t) for t in spec.added_tokens if not (isinstance(t, AddedToken) and type(t.id) is int and isinstance(t.content, str))]
+    bad_added = [
+        repr(t)
+        for t in spec.added_tokens
+        if not (isinstance(t, AddedToken) and type(t.id) is int and isinstance(t.content, str))
+    ]
     if bad_tokens:
         defects.append(f"tokens must be bytes: {_some(bad_tokens)}")
     if bad_ids:
@@ -178,7 +182,11 @@ def _vocab_defects(spec: TokenizerSpec) -> list[str]:
 
 def _merge_defects(spec: TokenizerSpec) -> list[str]:
     vocab = spec.vocab
-    unknown = [f"{left!r} + {right!r}" for left, right in spec.merges if left not in vocab or right not in vocab or left + right not in vocab]
+    unknown = [
+        f"{left!r} + {right!r}"
+        for left, right in spec.merges
+        if left not in vocab or right not in vocab or left + right not in vocab
+    ]
     defects = []
     if unknown:
         defects.append(f"merges use or make tokens that are not in vocab: {_some(unknown)}")
@@ -211,7 +219,9 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
         if token.id in token_of_id and token_of_id[token.id] != encoded:
             defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of_id[token.id]!r} in vocab")
         if spec.vocab.get(encoded, token.id) != token.id:
-            defects.append(f"added token {token.content!r} has id {token.id}, but the same text has id {spec.vocab[encoded]} in vocab")
+            defects.append(
+                f"added token {token.content!r} has id {token.id}, but the same text has id {spec.vocab[encoded]} in vocab"
+            )
     return defects
 
 

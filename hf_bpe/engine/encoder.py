@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from hf_bpe.engine.reference import ReferenceEngine
 from hf_bpe.errors import DisallowedSpecialTokenError, EngineUnavailableError, UnknownTokenError
@@ -19,6 +19,8 @@ __all__ = ["Encoder", "EngineName", "as_unicode", "choose_native", "load_native"
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
+
+Result = TypeVar("Result")
 
 _POLICIES_KEPT = 64
 
@@ -262,7 +264,7 @@ class Encoder:
         except UnicodeEncodeError:
             return self._run(self._engine.encode_batch, [as_unicode(text) for text in texts], policy, threads)
 
-    def _run(self, method: Any, *arguments: Any) -> Any:
+    def _run(self, method: Callable[..., Result], *arguments: Any) -> Result:
         try:
             return method(*arguments)
         except DisallowedSpecialTokenError as error:

@@ -54,7 +54,9 @@ class Engine:
 class WordCounter:
     """Counts the pieces of a corpus, then learns merges from the counts."""
 
-    def __new__(cls, *, pattern: str | None, family: str | None, keep_unmatched: bool, special_tokens: list[str]) -> WordCounter:
+    def __new__(
+        cls, *, pattern: str | None, family: str | None, keep_unmatched: bool, special_tokens: list[str]
+    ) -> WordCounter:
         """Special tokens are cut out of the text and not counted."""
 
     def add(self, texts: Sequence[str], num_threads: int) -> None:

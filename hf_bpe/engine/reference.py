@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 import regex
 
@@ -120,7 +121,7 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
 def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[int]:
     """Merge the best-ranked pair until no pair has a rank. `ranks`: (left, right) -> (rank, merged id)."""
     while len(ids) > 1:
-        best = min(zip(ids, ids[1:], strict=False), key=lambda pair: ranks.get(pair, (len(ranks), 0))[0])
+        best = min(pairwise(ids), key=lambda pair: ranks.get(pair, (len(ranks), 0))[0])
         if best not in ranks:
             break
         ids = merge_pair(ids, best, ranks[best][1])
@@ -256,7 +257,7 @@ def count_pairs(words: Iterable[tuple[Sequence[int], int]]) -> Counter[Pair]:
     """
     counts: Counter[Pair] = Counter()
     for ids, count in words:
-        for pair in zip(ids, ids[1:], strict=False):
+        for pair in pairwise(ids):
             counts[pair] += count
     return counts
 

@@ -38,10 +38,15 @@ def corpus_paths(corpus: Corpus) -> list[Path] | None:
         return None
     if any(isinstance(item, os.PathLike) for item in corpus):
         return [_existing(item) for item in corpus]
-    named = [isinstance(item, str) and 0 < len(item) < 4096 and "\n" not in item and "\0" not in item and Path(item).is_file() for item in corpus]
+    named = [
+        isinstance(item, str) and 0 < len(item) < 4096 and "\n" not in item and "\0" not in item and Path(item).is_file()
+        for item in corpus
+    ]
     if any(named) and not all(named):
         missing = corpus[named.index(False)]
-        raise CorpusError(f"some items of the corpus name files, but {missing!r:.80} does not; pass either paths or texts, not both")
+        raise CorpusError(
+            f"some items of the corpus name files, but {missing!r:.80} does not; pass either paths or texts, not both"
+        )
     return [Path(item) for item in corpus] if named and all(named) else None
 
 
@@ -71,7 +76,11 @@ def texts_of(corpus: Corpus, *, cuttable: bool) -> Iterator[str]:
 def _checked(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            hint = "; a `datasets` table gives rows, pass dataset['text'] or (row['text'] for row in dataset)" if isinstance(text, dict) else ""
+            hint = (
+                "; a `datasets` table gives rows, pass dataset['text'] or (row['text'] for row in dataset)"
+                if isinstance(text, dict)
+                else ""
+            )
             raise CorpusError(f"text {number} of the corpus is a {type(text).__name__}, not a str{hint}")
         yield text
 

@@ -69,7 +69,9 @@ class _NativeCounter:
         return merges
 
 
-def _make_counter(pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName) -> WordCounter:
+def _make_counter(
+    pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
+) -> WordCounter:
     threads = num_threads if num_threads is not None else os.cpu_count() or 1
     if threads < 1:
         raise ValueError(f"num_threads must be at least 1, not {threads}")
@@ -145,9 +147,13 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
     return vocab_size - smallest
 
 
-def _count_corpus(corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool) -> None:
+def _count_corpus(
+    corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool
+) -> None:
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = pattern is not None and find_named_pattern(pattern) is not None and not any("\n" in token for token in special_tokens)
+    cuttable = (
+        pattern is not None and find_named_pattern(pattern) is not None and not any("\n" in token for token in special_tokens)
+    )
     total = corpus_size(corpus_paths(corpus))
     seen = 0
     with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:

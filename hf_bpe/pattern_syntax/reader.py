@@ -1,144 +1,41 @@
-"""Read a split pattern once, then say it exactly in the dialect of any regular-expression engine.
-
-The same text means different things to different engines: `\\p{N}{1,3}+` is possessive to `regex` and tiktoken but a
-repeated group to Oniguruma (the engine of `tokenizers`), `$` sits in four different places, `(?i:st)` matches U+FB06 in
-one of them. So a pattern is parsed into a small tree with one meaning, and written out again per engine:
-
->>> translate(r"\\p{N}{1,3}+|$", source="tiktoken", target="oniguruma")
-'(?>\\\\p{N}{1,3})|\\\\z'
-
-What engines disagree on and no rewriting can mend (back-references, nested sets, ...) is refused by name.
-"""
+"""Reading a pattern of one dialect into a tree, or saying what in it cannot be read the same way by every engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal as Choice
-from typing import TypeAlias
 
 from hf_bpe.errors import PatternError
-
-__all__ = ["Node", "matches_empty", "parse", "render", "translate"]
-
-Dialect: TypeAlias = Choice["regex", "tiktoken", "oniguruma"]
-"""`regex`: Python's module of that name, and the dialect of `TokenizerSpec.pattern`. `tiktoken`: the fancy-regex crate,
-also our native engine's. `oniguruma`: Ruby syntax, what tokenizer.json holds."""
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The tree
-
-
-@dataclass(frozen=True)
-class Span:
-    """Code points first..last, both included."""
-
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Property:
-    """A named set: a general category (`L`, `Lu`), a script (`Han`), or one of the shorthands `space`, `word`."""
-
-    name: str
-    negated: bool = False
-
-
-@dataclass(frozen=True)
-class Class:
-    """One character out of a union of spans and properties (or out of everything else)."""
-
-    items: tuple[Span | Property, ...]
-    negated: bool = False
-
-
-@dataclass(frozen=True)
-class Sequence:
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Alternation:
-    branches: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Repeat:
-    body: Node
-    least: int
-    most: int | None
-    mode: Choice["greedy", "lazy", "possessive"]
-
-
-@dataclass(frozen=True)
-class Look:
-    body: Node
-    ahead: bool
-    negated: bool
-
-
-@dataclass(frozen=True)
-class Atomic:
-    body: Node
-
-
-@dataclass(frozen=True)
-class Edge:
-    """The very start or the very end of the text."""
-
-    end: bool
-
-
-Node: TypeAlias = Class | Sequence | Alternation | Repeat | Look | Atomic | Edge
-
-ANYTHING = Class((Span(0, 0x10FFFF),))
-NEWLINE = Class((Span(10, 10),))
-WORD = Class((Property("word"),))
-
-# White_Space never changes between Unicode versions in practice; these 25 are \s to tiktoken, regex and Oniguruma alike.
-SPACE = (
-    Span(0x09, 0x0D), Span(0x20, 0x20), Span(0x85, 0x85), Span(0xA0, 0xA0), Span(0x1680, 0x1680), Span(0x2000, 0x200A),
-    Span(0x2028, 0x2029), Span(0x202F, 0x202F), Span(0x205F, 0x205F), Span(0x3000, 0x3000),
-)  # fmt: skip
+from hf_bpe.pattern_syntax.tree import (
+    ANYTHING,
+    NEWLINE,
+    SCRIPTS,
+    WORD,
+    Alternation,
+    Atomic,
+    Class,
+    Dialect,
+    Edge,
+    Look,
+    Node,
+    Property,
+    Repeat,
+    Sequence,
+    Span,
+)
 
 GENERAL_CATEGORIES = frozenset(
     "L Lu Ll Lt Lm Lo LC M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn".split()
-)
-SCRIPTS = frozenset(
-    "Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada "
-    "Malayalam Sinhala Thai Lao Tibetan Myanmar Georgian Hangul Ethiopic Cherokee Khmer Mongolian Hiragana Katakana Bopomofo "
-    "Han Yi Javanese Balinese Common Inherited".split()
 )
 CASED = frozenset({"Lu", "Ll", "Lt", "LC"})
 LONG_NAMES = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z", "Other": "C"}
 
 # Simple case folding of the ASCII letters, all there is to it: two of them have a third form.
-CASE_FORMS = {chr(c): (chr(c), chr(c - 32)) for c in range(ord("a"), ord("z") + 1)}
+CASE_FORMS: dict[str, tuple[str, ...]] = {chr(c): (chr(c), chr(c - 32)) for c in range(ord("a"), ord("z") + 1)}
 CASE_FORMS["s"] += ("\u017f",)
 CASE_FORMS["k"] += ("\u212a",)
 CASE_OF = {form: forms for forms in CASE_FORMS.values() for form in forms}
-
-
-def matches_empty(node: Node) -> bool:
-    """True unless every match is at least one character long (judged by shape: `a*` is True whatever surrounds it)."""
-    match node:
-        case Class():
-            return False
-        case Sequence(parts):
-            return all(map(matches_empty, parts))
-        case Alternation(branches):
-            return any(map(matches_empty, branches))
-        case Repeat(body, least, _, _):
-            return least == 0 or matches_empty(body)
-        case Look() | Edge():
-            return True
-        case Atomic(body):
-            return matches_empty(body)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Reading
 
 _SIMPLE_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 _SET_OPERATORS = ("--", "&&", "||", "~~")
@@ -304,7 +201,7 @@ class _Parser:
         if letter in ("A", "z", "Z", "b", "B"):
             self.at += 1
             return self.edge_escape(letter)
-        if letter.isdigit() and letter != "0" or letter in ("g", "k", "K", "G", "X", "R"):
+        if (letter.isdigit() and letter != "0") or letter in ("g", "k", "K", "G", "X", "R"):
             raise self.fail(f"\\{letter} is not supported: engines disagree on it, or it needs memory of the match")
         item = self.escaped_item()
         if isinstance(item, Span):
@@ -402,7 +299,9 @@ class _Parser:
         if self.peek() == "[":
             raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
         if self.peek(2) in _SET_OPERATORS:
-            raise self.fail(f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out")
+            raise self.fail(
+                f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out"
+            )
         start = self.class_atom()
         if isinstance(start, Property):
             return [start]
@@ -435,109 +334,3 @@ def parse(pattern: str, dialect: Dialect = "regex") -> Node:
         return _Parser(pattern, dialect).pattern()
     except RecursionError:
         raise PatternError(f"split pattern {pattern[:60]!r}... nests its groups too deeply") from None
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing
-
-_SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#/ ") - {" ", "/"}
-
-
-class _Renderer:
-    def __init__(self, dialect: Dialect, members: Callable[[Property], list[Span]] | None) -> None:
-        self.dialect = dialect
-        self.members = members
-
-    def character(self, code_point: int) -> str:
-        character = chr(code_point)
-        if character in _SPECIAL:
-            return "\\" + character
-        if character in "\n\r\t":
-            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
-        if character.isprintable():
-            return character
-        if self.dialect == "regex":
-            return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
-        return f"\\x{{{code_point:x}}}"
-
-    def span(self, span: Span) -> str:
-        if span.first == span.last:
-            return self.character(span.first)
-        return f"{self.character(span.first)}-{self.character(span.last)}"
-
-    def item(self, item: Span | Property) -> str:
-        if isinstance(item, Span):
-            return self.span(item)
-        if self.members is not None:
-            return "".join(map(self.span, self.members(item)))
-        letter = "P" if item.negated else "p"
-        if item.name == "space":
-            return "\\S" if item.negated else "\\s"
-        if item.name == "word":
-            if self.dialect == "oniguruma":  # its own \w leaves out other alphabetic characters and the two joiners
-                return f"[{'^' * item.negated}\\p{{Alphabetic}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}\\x{{200c}}\\x{{200d}}]"
-            return "\\W" if item.negated else "\\w"
-        if item.name in SCRIPTS and self.dialect == "tiktoken":
-            return f"\\{letter}{{Script={item.name}}}"
-        return f"\\{letter}{{{item.name}}}"
-
-    def character_class(self, node: Class) -> str:
-        if node == ANYTHING:
-            return "[\\s\\S]"
-        if len(node.items) == 1 and not node.negated:
-            only = node.items[0]
-            if isinstance(only, Property) and self.members is None or isinstance(only, Span) and only.first == only.last:
-                return self.item(only)
-        return f"[{'^' * node.negated}{''.join(map(self.item, node.items))}]"
-
-    def grouped(self, node: Node) -> str:
-        text = self.node(node)
-        return text if isinstance(node, Class | Atomic) else f"(?:{text})"
-
-    def repeat(self, node: Repeat) -> str:
-        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
-        braces = bounds is None
-        if bounds is None:
-            bounds = f"{{{node.least}}}" if node.most == node.least else f"{{{node.least},{'' if node.most is None else node.most}}}"
-        text = self.grouped(node.body) + bounds
-        if node.mode == "lazy":
-            return text + "?"
-        if node.mode == "possessive":
-            # Oniguruma reads X{1,3}+ as a repeated group, so the braces case is spelled as the atomic group it means.
-            return f"(?>{text})" if braces and self.dialect == "oniguruma" else text + "+"
-        return text
-
-    def node(self, node: Node) -> str:
-        match node:
-            case Class():
-                return self.character_class(node)
-            case Sequence(parts):
-                return "".join(f"(?:{self.node(p)})" if isinstance(p, Alternation) else self.node(p) for p in parts)
-            case Alternation(branches):
-                return "|".join(map(self.node, branches))
-            case Repeat():
-                return self.repeat(node)
-            case Look(body, ahead, negated):
-                return f"(?{'' if ahead else '<'}{'!' if negated else '='}{self.node(body)})"
-            case Atomic(body):
-                return f"(?>{self.node(body)})"
-            case Edge(end):
-                return ("\\Z" if self.dialect == "regex" else "\\z") if end else "\\A"
-
-
-def render(tree: Node, dialect: Dialect, members: Callable[[Property], list[Span]] | None = None) -> str:
-    """Write a tree in an engine's dialect.
-
-    `members` replaces every property by the spans it returns, for an engine whose own Unicode tables are of another
-    version than ours.
-    """
-    return _Renderer(dialect, members).node(tree)
-
-
-def translate(pattern: str, *, source: Dialect, target: Dialect) -> str:
-    """Say a pattern of one engine in the dialect of another, with the same meaning.
-
-    >>> translate(r"(?i:'s)", source="regex", target="oniguruma")
-    "'[sSſ]"
-    """
-    return render(parse(pattern, source), target)

@@ -1,0 +1,116 @@
+"""Writing a tree as a pattern in the dialect of one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hf_bpe.pattern_syntax.tree import (
+    ANYTHING,
+    SCRIPTS,
+    Alternation,
+    Atomic,
+    Class,
+    Dialect,
+    Edge,
+    Look,
+    Node,
+    Property,
+    Repeat,
+    Sequence,
+    Span,
+)
+
+_SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#/ ") - {" ", "/"}
+
+
+class _Renderer:
+    def __init__(self, dialect: Dialect, members: Callable[[Property], list[Span]] | None) -> None:
+        self.dialect = dialect
+        self.members = members
+
+    def character(self, code_point: int) -> str:
+        character = chr(code_point)
+        if character in _SPECIAL:
+            return "\\" + character
+        if character in "\n\r\t":
+            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+        if character.isprintable():
+            return character
+        if self.dialect == "regex":
+            return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
+        return f"\\x{{{code_point:x}}}"
+
+    def span(self, span: Span) -> str:
+        if span.first == span.last:
+            return self.character(span.first)
+        return f"{self.character(span.first)}-{self.character(span.last)}"
+
+    def item(self, item: Span | Property) -> str:
+        if isinstance(item, Span):
+            return self.span(item)
+        if self.members is not None:
+            return "".join(map(self.span, self.members(item)))
+        letter = "P" if item.negated else "p"
+        if item.name == "space":
+            return "\\S" if item.negated else "\\s"
+        if item.name == "word":
+            if self.dialect == "oniguruma":  # its own \w leaves out other alphabetic characters and the two joiners
+                return f"[{'^' * item.negated}\\p{{Alphabetic}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}\\x{{200c}}\\x{{200d}}]"
+            return "\\W" if item.negated else "\\w"
+        if item.name in SCRIPTS and self.dialect == "tiktoken":
+            return f"\\{letter}{{Script={item.name}}}"
+        return f"\\{letter}{{{item.name}}}"
+
+    def character_class(self, node: Class) -> str:
+        if node == ANYTHING:
+            return "[\\s\\S]"
+        if len(node.items) == 1 and not node.negated:
+            only = node.items[0]
+            if (isinstance(only, Property) and self.members is None) or (isinstance(only, Span) and only.first == only.last):
+                return self.item(only)
+        return f"[{'^' * node.negated}{''.join(map(self.item, node.items))}]"
+
+    def grouped(self, node: Node) -> str:
+        text = self.node(node)
+        return text if isinstance(node, Class | Atomic) else f"(?:{text})"
+
+    def repeat(self, node: Repeat) -> str:
+        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
+        braces = bounds is None
+        if bounds is None:
+            bounds = (
+                f"{{{node.least}}}" if node.most == node.least else f"{{{node.least},{'' if node.most is None else node.most}}}"
+            )
+        text = self.grouped(node.body) + bounds
+        if node.mode == "lazy":
+            return text + "?"
+        if node.mode == "possessive":
+            # Oniguruma reads X{1,3}+ as a repeated group, so the braces case is spelled as the atomic group it means.
+            return f"(?>{text})" if braces and self.dialect == "oniguruma" else text + "+"
+        return text
+
+    def node(self, node: Node) -> str:
+        match node:
+            case Class():
+                return self.character_class(node)
+            case Sequence(parts):
+                return "".join(f"(?:{self.node(p)})" if isinstance(p, Alternation) else self.node(p) for p in parts)
+            case Alternation(branches):
+                return "|".join(map(self.node, branches))
+            case Repeat():
+                return self.repeat(node)
+            case Look(body, ahead, negated):
+                return f"(?{'' if ahead else '<'}{'!' if negated else '='}{self.node(body)})"
+            case Atomic(body):
+                return f"(?>{self.node(body)})"
+            case Edge(end):
+                return ("\\Z" if self.dialect == "regex" else "\\z") if end else "\\A"
+
+
+def render(tree: Node, dialect: Dialect, members: Callable[[Property], list[Span]] | None = None) -> str:
+    """Write a tree in an engine's dialect.
+
+    `members` replaces every property by the spans it returns, for an engine whose own Unicode tables are of another
+    version than ours.
+    """
+    return _Renderer(dialect, members).node(tree)
