@@ -1,0 +1,152 @@
+"""Writes a tokenizer as a folder that three readers load alike: this package, stock transformers, the `tokenizers` library.
+
+tokenizer.json holds everything that decides ids, tokens added at run time included. tokenizer_config.json names the stock
+fast class, which every version of transformers knows, and carries `MARKER`, by which `hf_bpe.plugin.registration` knows its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tokenizers
+
+import hf_bpe
+from conversion import tokenizer_json
+from hf_bpe.errors import ConversionRefused
+from hf_bpe.files import write_atomically
+from hf_bpe.plugin.loading import TOKENIZER_FILE, read_document
+from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.template import SequenceTemplate
+from hf_bpe.plugin.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
+
+__all__ = ["check", "render", "write"]
+
+CONFIG_FILE = "tokenizer_config.json"
+CHAT_TEMPLATE_FILE = "chat_template.jinja"
+
+_SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
+"""Files of an earlier save that transformers would still read, and that would change what is loaded."""
+
+_LEFT_OUT = frozenset(
+    {
+        # how this one was loaded, which is nobody else's business
+        *("backend", "is_local", "local_files_only", "name_or_path", "files_loaded", "device_map", "trust_remote_code"),
+        *("loaded", "tokenizer_file", "vocab_file", "special_tokens_map_file", "init_inputs", "auto_map"),
+        # said by tokenizer.json
+        *("added_tokens_decoder", "add_bos_token", "add_eos_token"),
+        # written in another form below
+        *("extra_special_tokens", "additional_special_tokens", "model_specific_special_tokens", "chat_template"),
+    }
+)
+
+_PROBES = (
+    "Hello world",
+    "  two spaces, a tab\t and\r\nnew lines\n\n",
+    "don't 12345678 3.14 naïve façade 안녕하세요 你好 مرحبا 👩‍👩‍👧‍👦 \u00a0\u2028",
+    "def f(x):\n    return [x**2 for _ in range(10)]  # ok",
+)
+
+
+def render(tokenizer: HfBpeTokenizer, in_jinja_file: bool) -> dict[str, bytes]:
+    """The files of a tokenizer: name -> content. `in_jinja_file`: a chat template gets a file of its own."""
+    files = {TOKENIZER_FILE: _json(_tokenizer_document(tokenizer._vocabulary, tokenizer._template))}
+    template = tokenizer.chat_template
+    config = _config(tokenizer)
+    if isinstance(template, str) and in_jinja_file:
+        files[CHAT_TEMPLATE_FILE] = template.encode()
+    elif isinstance(template, Mapping):
+        config["chat_template"] = [{"name": name, "template": text} for name, text in template.items()]
+    elif template is not None:
+        config["chat_template"] = template
+    return {**files, CONFIG_FILE: _json(config)}
+
+
+def _json(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> dict[str, Any]:
+    document = tokenizer_json.to_dict(vocabulary.spec)
+    return document if template.source is None else {**document, "post_processor": template.source}
+
+
+def _config(tokenizer: HfBpeTokenizer) -> dict[str, Any]:
+    """What tokenizer_config.json says: how the tokenizer was set up, with the values in force now."""
+    settings = {name: getattr(tokenizer, name, value) for name, value in tokenizer.init_kwargs.items() if name not in _LEFT_OUT}
+    settings["model_max_length"] = tokenizer.model_max_length
+    settings |= {name: None for name in settings if name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    settings |= tokenizer.special_tokens_map
+    if tokenizer.extra_special_tokens:
+        settings["additional_special_tokens"] = tokenizer.extra_special_tokens  # the one name that both 4.x and 5.x read
+    settings |= {
+        name: getattr(tokenizer, name)
+        for name in ("response_template", "chat_control_tokens")
+        if getattr(tokenizer, name, None)
+    }
+    settings["clean_up_tokenization_spaces"] = False
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    settings[MARKER] = {"version": hf_bpe.__version__}
+    settings = tokenizer.convert_added_tokens(settings, save=True)
+    return dict(sorted(settings.items()))
+
+
+def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
+    """Read tokenizer.json back, with this package and with the `tokenizers` library, and compare with what was to be saved.
+
+    Raises `ConversionRefused` showing the first difference.
+    """
+    content = files[TOKENIZER_FILE].decode()
+    vocabulary, template = tokenizer._vocabulary, tokenizer._template
+    again = read_document(json.loads(content), TOKENIZER_FILE)
+    if again.spec != vocabulary.spec:
+        raise _not_exact(f"it reads back as {again.spec!r} instead of {vocabulary.spec!r}")
+    if (again.template.single, again.template.pair) != (template.single, template.pair):
+        raise _not_exact("the special tokens around texts read back differently")
+    stock = tokenizers.Tokenizer.from_str(content)
+    found, expected = stock.get_vocab(), vocabulary.ids()
+    for token in expected.keys() | found.keys() if found != expected else ():
+        if expected.get(token) != found.get(token):
+            raise _not_exact(f"token {token!r} has id {found.get(token)} there and {expected.get(token)} here")
+    for text in (*_PROBES, *(f"x{token.content} y" for token in vocabulary.added[:100])):
+        _compare_ids(stock, vocabulary, template, text)
+
+
+def _compare_ids(stock: tokenizers.Tokenizer, vocabulary: Vocabulary, template: SequenceTemplate, text: str) -> None:
+    ids = vocabulary.encoder.encode(text, allowed_special="all")
+    cases = ((template.ids(ids, None), stock.encode(text).ids), (template.ids(ids, ids), stock.encode(text, text).ids))
+    for expected, found in cases:
+        if expected != found:
+            raise _not_exact(f"{text!r} encodes to {found} there and {expected} here")
+
+
+def _not_exact(difference: str) -> ConversionRefused:
+    return ConversionRefused(
+        f"tokenizer.json cannot hold this tokenizer exactly for the `tokenizers` library, so nothing was saved: {difference}"
+    )
+
+
+def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: str | None) -> tuple[str, ...]:
+    """Write the files, remove those of an earlier save that they supersede, and return the paths."""
+    start = f"{prefix}-" if prefix else ""
+    paths = write_atomically(folder, {start + name: content for name, content in files.items()})
+    for path, content in zip(paths, files.values(), strict=True):
+        if path.read_bytes() != content:
+            raise OSError(f"{path}: what was read back is not what was written; the disk may be failing")
+    if CONFIG_FILE in files:
+        _remove_superseded(Path(folder), start, files)
+    return tuple(str(path) for path in paths)
+
+
+def _remove_superseded(folder: Path, start: str, files: Mapping[str, bytes]) -> None:
+    stale = [folder / (start + name) for name in _SUPERSEDED if name not in files]
+    for path in [*stale, *(folder / f"{start}additional_chat_templates").glob("*.jinja")]:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()

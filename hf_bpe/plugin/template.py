@@ -1,0 +1,140 @@
+"""`SequenceTemplate`: where the special tokens around one text or a pair of texts go (a tokenizer.json's post-processor)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from hf_bpe.errors import ConversionRefused, FormatError
+
+__all__ = ["PLAIN", "Piece", "SequenceTemplate", "bos_eos_template", "read_template"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of a template: a whole sequence, or ids that are always the same."""
+
+    sequence: Literal["A", "B"] | None
+    ids: tuple[int, ...]
+    type_id: int
+
+
+@dataclass(frozen=True)
+class SequenceTemplate:
+    """How one text (`single`) or two (`pair`) become model input.
+
+    source: what a tokenizer.json says for it; None says that whatever the writer of the rest puts there will do.
+    """
+
+    single: tuple[Piece, ...]
+    pair: tuple[Piece, ...]
+    source: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    @cached_property
+    def bare(self) -> SequenceTemplate:
+        """The same without special tokens."""
+        return SequenceTemplate(
+            tuple(piece for piece in self.single if piece.sequence),
+            tuple(piece for piece in self.pair if piece.sequence),
+        )
+
+    def count_added(self, pair: bool) -> int:
+        """How many special tokens come with a text, or a pair."""
+        return sum(len(piece.ids) for piece in (self.pair if pair else self.single))
+
+    def ids(self, first: list[int], second: list[int] | None) -> list[int]:
+        """The ids of the whole.
+
+        >>> bos_eos_template(("<s>", 1), None).ids([5, 6], None)
+        [1, 5, 6]
+        """
+        if second is None and len(self.single) == 1:  # no special tokens: nothing to put together
+            return first
+        whole: list[int] = []
+        for piece in self.single if second is None else self.pair:
+            whole += (first if piece.sequence == "A" else second or []) if piece.sequence else piece.ids
+        return whole
+
+    def type_ids(self, first: int, second: int | None) -> list[int]:
+        """The token type of each id, for sequences of these lengths."""
+        return [piece.type_id for piece, length in self._lengths(first, second) for _ in range(length)]
+
+    def special_mask(self, first: int, second: int | None) -> list[int]:
+        """1 for each id that the template adds, 0 for the others, for sequences of these lengths."""
+        return [int(piece.sequence is None) for piece, length in self._lengths(first, second) for _ in range(length)]
+
+    def _lengths(self, first: int, second: int | None) -> list[tuple[Piece, int]]:
+        lengths = {"A": first, "B": second or 0}
+        pieces = self.single if second is None else self.pair
+        return [(piece, lengths[piece.sequence] if piece.sequence else len(piece.ids)) for piece in pieces]
+
+
+PLAIN = SequenceTemplate((Piece("A", (), 0),), (Piece("A", (), 0), Piece("B", (), 1)))
+"""No special tokens."""
+
+
+def bos_eos_template(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -> SequenceTemplate:
+    """A template with a token (text, id) before and one after each sequence, as stock classes make it.
+
+    >>> bos_eos_template(("<s>", 1), ("</s>", 2)).ids([5], [6])
+    [1, 5, 2, 1, 6, 2]
+    """
+    if bos is None and eos is None:
+        return PLAIN
+
+    def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
+        parts: list[dict[str, Any]] = [{"Sequence": {"id": sequence, "type_id": type_id}}]
+        before = [] if bos is None else [{"SpecialToken": {"id": bos[0], "type_id": type_id}}]
+        after = [] if eos is None else [{"SpecialToken": {"id": eos[0], "type_id": type_id}}]
+        return [*before, *parts, *after]
+
+    tokens = {text: {"id": text, "ids": [i], "tokens": [text]} for text, i in filter(None, (bos, eos))}
+    single, second = around("A", 0), around("B", 1)
+    source = {"type": "TemplateProcessing", "single": single, "pair": [*single, *second], "special_tokens": tokens}
+    return read_template(source, "bos and eos")
+
+
+def read_template(data: Mapping[str, Any] | None, where: str) -> SequenceTemplate:
+    """Read the `post_processor` of a tokenizer.json.
+
+    Raises `ConversionRefused` for a kind that cannot be run, `FormatError` for one that is not well formed.
+    """
+    if data is None:
+        return PLAIN
+    if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
+        raise FormatError(f"{where}: post_processor must be an object with a type, not {data!r:.80}")
+    templates = [part for part in _parts(data, where) if part["type"] != "ByteLevel"]  # that one changes offsets, not ids
+    kinds = [part["type"] for part in templates]
+    if any(kind != "TemplateProcessing" for kind in kinds) or len(kinds) > 1:
+        raise ConversionRefused(
+            f"{where}: the post_processor is {' + '.join(kinds)}; only ByteLevel and one TemplateProcessing can be run exactly"
+        )
+    if not templates:
+        return SequenceTemplate(PLAIN.single, PLAIN.pair, source=data)
+    try:
+        tokens = {name: tuple(entry["ids"]) for name, entry in templates[0]["special_tokens"].items()}
+        single, pair = (tuple(_piece(part, tokens) for part in templates[0][key]) for key in ("single", "pair"))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise FormatError(f"{where}: the TemplateProcessing post_processor is not well formed: {error!r}") from None
+    return SequenceTemplate(single, pair, source=data)
+
+
+def _parts(data: Mapping[str, Any], where: str) -> Sequence[Mapping[str, Any]]:
+    if data["type"] != "Sequence":
+        return [data]
+    parts = data.get("processors")
+    if not isinstance(parts, list) or not all(isinstance(part, Mapping) and "type" in part for part in parts):
+        raise FormatError(f"{where}: a Sequence post_processor must list its processors")
+    return parts
+
+
+def _piece(part: Mapping[str, Any], tokens: Mapping[str, tuple[int, ...]]) -> Piece:
+    if "SpecialToken" in part:
+        special = part["SpecialToken"]
+        return Piece(None, tokens[special["id"]], int(special["type_id"]))
+    sequence = part["Sequence"]
+    if sequence["id"] not in ("A", "B"):
+        raise ValueError(f"sequence {sequence['id']!r} is neither 'A' nor 'B'")
+    return Piece(sequence["id"], (), int(sequence["type_id"]))

@@ -1,0 +1,226 @@
+"""`Vocabulary`: a spec and the tokens added to it at run time, with the look-ups that serving them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import tokenizers
+
+from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from hf_bpe.engine import Encoder
+from hf_bpe.errors import UnknownTokenError
+from hf_bpe.spec import AddedToken, TokenizerSpec
+
+__all__ = ["Vocabulary", "to_library_token"]
+
+
+def to_library_token(token: AddedToken) -> tokenizers.AddedToken:
+    """The same token as the class that the `tokenizers` and `transformers` libraries use."""
+    return tokenizers.AddedToken(
+        token.content,
+        single_word=token.single_word,
+        lstrip=token.lstrip,
+        rstrip=token.rstrip,
+        normalized=token.normalized,
+        special=token.special,
+    )
+
+
+def _from_library_token(token: tokenizers.AddedToken, token_id: int) -> AddedToken:
+    return AddedToken(
+        token.content,
+        token_id,
+        special=token.special,
+        single_word=token.single_word,
+        lstrip=token.lstrip,
+        rstrip=token.rstrip,
+        normalized=token.normalized,
+    )
+
+
+class Vocabulary:
+    """Immutable, so that a thread that took hold of one keeps a consistent view while another thread adds tokens.
+
+    base: the vocabulary and the rules; its own added tokens are not looked at.
+    added: the added tokens in force.
+
+    What is slow to make (the engine, the checked spec, inverse tables) is made when first needed. Pickles hold none of it,
+    so that using a tokenizer does not change its pickle.
+    """
+
+    def __init__(self, base: TokenizerSpec, added: Sequence[AddedToken] | None = None) -> None:
+        self._base = base
+        self.added = tuple(base.added_tokens if added is None else added)
+        self.by_content = {token.content: token for token in self.added}
+        self.by_id = {token.id: token for token in self.added}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Vocabulary, (self._base, self.added)
+
+    def __copy__(self) -> Vocabulary:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Vocabulary:
+        return self
+
+    # -- made when first needed ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def spec(self) -> TokenizerSpec:
+        """The complete description, added tokens included."""
+        return self._base if self.added == self._base.added_tokens else self._base.replace(added_tokens=self.added)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """Runs `spec`."""
+        return Encoder(self.spec)
+
+    @cached_property
+    def plain_encoder(self) -> Encoder:
+        """Runs the spec as if no token had been added."""
+        return Encoder(self._base.replace(added_tokens=()))
+
+    @cached_property
+    def _tokens(self) -> dict[int, bytes]:
+        return {token_id: token for token, token_id in self._base.vocab.items()}
+
+    @cached_property
+    def special_ids(self) -> frozenset[int]:
+        """Ids of the added tokens that are special."""
+        return frozenset(token.id for token in self.added if token.special)
+
+    @cached_property
+    def added_ids(self) -> dict[str, int]:
+        """Text -> id of the added tokens, in the order of the ids."""
+        return {token.content: token.id for token in sorted(self.added, key=lambda token: token.id)}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {bytes_to_token(token): token_id for token, token_id in self._base.vocab.items()} | self.added_ids
+
+    # -- sizes and look-ups -------------------------------------------------------------------------------------------
+
+    @property
+    def base_size(self) -> int:
+        """How many tokens there are without the added ones."""
+        return len(self._base.vocab)
+
+    @cached_property
+    def size(self) -> int:
+        """How many ids are in use."""
+        return len(self._tokens.keys() | self.by_id.keys())
+
+    @cached_property
+    def next_id(self) -> int:
+        """The id that the next added token gets."""
+        return 1 + max([*self._tokens, *self.by_id])
+
+    def ids(self) -> dict[str, int]:
+        """Token -> id, tokens in the printable spelling of byte-level files, added tokens as they are. The caller's own."""
+        return dict(self._ids)
+
+    def id_of(self, token: str) -> int | None:
+        """The id of a token in the spelling of `ids`, None if there is none.
+
+        >>> Vocabulary(spec).id_of("Ġhello")  # doctest: +SKIP
+        31373
+        """
+        added = self.by_content.get(token)
+        if added is not None:
+            return added.id
+        try:
+            return self._base.vocab.get(token_to_bytes(token))
+        except ValueError:  # a character that no spelling holds
+            return None
+
+    def token_of(self, token_id: int) -> str | None:
+        """The token with an id in the spelling of `ids`, None if there is none. Raises `OverflowError` below zero."""
+        added = self.by_id.get(token_id)
+        if added is not None:
+            return added.content
+        token = self._tokens.get(token_id)
+        if token is None:
+            _check_not_negative(token_id)
+            return None
+        return bytes_to_token(token)
+
+    # -- decoding -----------------------------------------------------------------------------------------------------
+
+    def decode(self, ids: Sequence[int], skip_special: bool) -> str:
+        """The text behind ids; ids that are not in use give no text. Raises `OverflowError` for one below zero."""
+        if skip_special:
+            special = self.special_ids
+            ids = [token_id for token_id in ids if token_id not in special]
+        try:
+            return self.encoder.decode(ids)
+        except (UnknownTokenError, OverflowError):
+            for token_id in ids:
+                _check_not_negative(token_id)
+            return self.encoder.decode([i for i in ids if i in self._tokens or i in self.by_id])
+
+    def join(self, tokens: Iterable[str]) -> str:
+        """The text behind tokens in the spelling of `ids`; a token outside that spelling stands for itself.
+
+        >>> Vocabulary(spec).join(["Hello", "Ġworld"])  # doctest: +SKIP
+        'Hello world'
+        """
+        return b"".join(map(self._bytes_behind, tokens)).decode("utf-8", "replace")
+
+    def _bytes_behind(self, token: str) -> bytes:
+        if token not in self.by_content:
+            try:
+                return token_to_bytes(token)
+            except ValueError:
+                pass
+        return token.encode("utf-8", "replace")
+
+    # -- adding -------------------------------------------------------------------------------------------------------
+
+    def with_tokens(self, tokens: Iterable[tokenizers.AddedToken]) -> tuple[Vocabulary, int]:
+        """A vocabulary with more added tokens, and how many of them were new or came with other flags.
+
+        A token that the vocabulary holds already keeps its id; others get the next ids in turn. Empty ones are passed
+        over. Raises `ValueError` for a token that no tokenizer.json can hold.
+        """
+        added = dict(self.by_content)
+        next_id, changed = self.next_id, 0
+        for token in tokens:
+            if not token.content:
+                continue
+            token_id = added[token.content].id if token.content in added else self._id_in_base(token.content)
+            new = _from_library_token(token, next_id if token_id is None else token_id)
+            if added.get(token.content) == new:
+                continue
+            added[token.content] = new
+            next_id += token_id is None
+            changed += 1
+        return (Vocabulary(self._base, tuple(added.values())), changed) if changed else (self, 0)
+
+    def _id_in_base(self, content: str) -> int | None:
+        try:
+            text = content.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"added token {content!r} holds a lone surrogate, which no UTF-8 text does") from None
+        try:
+            spelt = token_to_bytes(content)
+        except ValueError:
+            spelt = text
+        if spelt != text and spelt in self._base.vocab:
+            raise ValueError(
+                f"added token {content!r} cannot be told from the token {spelt!r}, which byte-level files spell the same; "
+                "choose another text, such as one in angle brackets"
+            )
+        token_id = self._base.vocab.get(text)
+        holder = None if token_id is None else self.by_id.get(token_id)
+        if holder is not None and holder.content != content:
+            raise ValueError(f"added token {content!r} has the id of the added token {holder.content!r}")
+        return token_id
+
+
+def _check_not_negative(token_id: int) -> None:
+    if token_id < 0:
+        raise OverflowError(
+            f"id {token_id} is negative and stands for no token; put an id in place of fill values such as -100 first"
+        )
