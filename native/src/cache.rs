@@ -27,6 +27,12 @@ pub fn pack(text: &[u8], start: usize, end: usize) -> Option<PackedPiece> {
     Some(bytes | (length as u128) << 120)
 }
 
+/// Marks a packed piece as part of a longer one, so that the two never answer for each other.
+#[inline]
+pub fn as_part(packed: PackedPiece) -> PackedPiece {
+    packed | 1 << 127
+}
+
 /// The bytes of a packed piece.
 pub fn unpack(packed: PackedPiece) -> Vec<u8> {
     packed.to_le_bytes()[..(packed >> 120) as usize].to_vec()

@@ -2,6 +2,7 @@
 //! the network; all that touches Python is in `python`.
 
 pub mod added;
+pub mod borders;
 pub mod cache;
 pub mod error;
 pub mod merge;

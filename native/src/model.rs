@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
-    cache::{PieceCache, pack},
+    borders::Borders,
+    cache::{PackedPiece, PieceCache, as_part, pack},
     error::EngineError,
     merge::{MergeScratch, merge_piece},
     pair_table::PairTable,
@@ -56,6 +57,7 @@ pub struct Policy {
 pub struct Model {
     byte_ids: [u32; 256],
     pairs: PairTable,
+    borders: Borders,
     /// Whole pieces that are tokens; only where the tokenizer ignores merges for those.
     whole: Option<FxHashMap<Box<[u8]>, u32>>,
     tokens: TokenBytes,
@@ -102,6 +104,7 @@ impl Model {
         Ok(Self {
             byte_ids,
             pairs: PairTable::new(&merge_ids),
+            borders: Borders::new(vocab.iter().map(|(token, _)| *token)),
             whole: ignore_merges.then(|| vocab.iter().map(|(token, id)| ((*token).into(), *id)).collect()),
             tokens,
             added,
@@ -158,26 +161,46 @@ impl Model {
     fn encode_stretch(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<(), EngineError> {
         let Scratch { cache, merge, splitter } = scratch;
         let bytes = text.as_bytes();
-        splitter.for_each(text, |start, end| {
-            let packed = pack(bytes, start, end);
-            let known = match packed {
-                Some(packed) => cache.copy_packed(packed, out),
-                None => cache.copy_long(&bytes[start..end], out),
-            };
-            if !known && !packed.is_some_and(|_| cache.copy_long(&bytes[start..end], out)) {
-                let before = out.len();
-                self.encode_piece(&bytes[start..end], merge, out);
-                if !packed.is_some_and(|packed| cache.keep_packed(packed, &out[before..])) {
-                    cache.keep_long(&bytes[start..end], &out[before..]);
-                }
-            }
+        splitter.for_each(text, |start, end| match pack(bytes, start, end) {
+            Some(packed) if cache.copy_packed(packed, out) => {}
+            packed => self.encode_piece(&bytes[start..end], packed, cache, merge, out),
         })
     }
 
-    fn encode_piece(&self, piece: &[u8], merge: &mut MergeScratch, out: &mut Vec<u32>) {
-        match self.whole.as_ref().and_then(|whole| whole.get(piece)) {
-            Some(id) => out.push(*id),
-            None => merge_piece(piece.iter().map(|byte| self.byte_ids[*byte as usize]), &self.pairs, merge, out),
+    /// A piece that is not in the cache of short ones.
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        packed: Option<PackedPiece>,
+        cache: &mut PieceCache,
+        merge: &mut MergeScratch,
+        out: &mut Vec<u32>,
+    ) {
+        if let Some(id) = self.whole.as_ref().and_then(|whole| whole.get(piece)) {
+            out.push(*id);
+            packed.map(|packed| cache.keep_packed(packed, &[*id]));
+        } else if packed.is_some() || piece.is_ascii() {
+            self.merge_part(piece, packed, cache, merge, out);
+        } else {
+            self.borders.for_each_part(piece, |part| {
+                // A part is only ever merged, even if it is a token that as a piece would be taken whole: another key.
+                let packed = pack(part, 0, part.len()).map(|packed| if self.whole.is_some() { as_part(packed) } else { packed });
+                if !packed.is_some_and(|packed| cache.copy_packed(packed, out)) {
+                    self.merge_part(part, packed, cache, merge, out);
+                }
+            });
+        }
+    }
+
+    /// Merges, and keeps the result: under `packed`, or where that does not fit, among the long ones.
+    fn merge_part(&self, part: &[u8], packed: Option<PackedPiece>, cache: &mut PieceCache, merge: &mut MergeScratch, out: &mut Vec<u32>) {
+        if cache.copy_long(part, out) {
+            return;
+        }
+        let before = out.len();
+        merge_piece(part.iter().map(|byte| self.byte_ids[*byte as usize]), &self.pairs, merge, out);
+        if !packed.is_some_and(|packed| cache.keep_packed(packed, &out[before..])) {
+            cache.keep_long(part, &out[before..]);
         }
     }
 
