@@ -24,6 +24,7 @@ from hf_bpe.errors import (
     UnknownTokenError,
 )
 from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
+from hf_bpe.plugin.registration import install_registration
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training import train
 
@@ -60,3 +61,6 @@ def __getattr__(name: str) -> Any:
 
         return HfBpeTokenizer
     raise AttributeError(f"module 'hf_bpe' has no attribute {name!r}")
+
+
+install_registration()
