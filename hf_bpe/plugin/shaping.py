@@ -15,17 +15,13 @@ class Truncation:
     room: ids for the text or texts, special tokens not counted.
     strategy: "longest_first", "only_first" or "only_second".
     side: which end of a text is cut off, "left" or "right".
-    stride: overlap of the windows that overflow; it must fit into every window, wanted or not.
+    stride: overlap of the windows that a cut text falls into; it must be shorter than they are, wanted or not.
     """
 
     room: int
     strategy: str
     side: str
     stride: int = 0
-
-    def __post_init__(self) -> None:
-        if self.stride > self.room:
-            raise ValueError(f"stride {self.stride} is longer than the {self.room} tokens there is room for")
 
     def apply(self, first: list[int], second: list[int] | None) -> tuple[list[int], list[int] | None]:
         """Cut a text or a pair to the room there is. Raises `ValueError` where the strategy cannot do that.

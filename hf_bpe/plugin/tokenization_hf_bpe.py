@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -41,6 +41,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     it saves load in that class too. Where it differs on purpose:
 
     - An empty batch gives an empty result; text with lone surrogates is read as if each were U+FFFD.
+    - Where `max_length` leaves no room beside the special tokens, they alone are the result; the stock class then cuts nothing.
     - Added tokens decode to their own text, whichever letters they hold.
     - `tokenize` gives added tokens without the white space that their `lstrip` and `rstrip` flags took.
     - Alignment with the text (offsets, word ids, overflowing windows, `tokens()` of the result) is not supported and raises.
@@ -346,8 +347,10 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
             split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
             rows = self._encode_batch(batch, split)
         if truncation_strategy != TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-            added = [template.count_added(pair=False), template.count_added(pair=True)]
-            cuts = [Truncation(max(max_length - n, 0), truncation_strategy.value, self.truncation_side, stride) for n in added]
+            room = [max(max_length - template.count_added(pair), 0) for pair in (False, True)]
+            if stride > room[0]:
+                raise ValueError(f"stride {stride} is longer than the {room[0]} tokens that max_length leaves room for")
+            cuts = [Truncation(tokens, truncation_strategy.value, self.truncation_side, stride) for tokens in room]
             rows = [cuts[second is not None].apply(first, second) for first, second in rows]
         columns = self._columns(
             rows,
@@ -400,7 +403,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         """The columns of the result. `wanted`: column -> yes, no, or None for what `model_input_names` says."""
         columns = {"input_ids": [template.ids(first, second) for first, second in rows]}
         lengths = [(len(first), None if second is None else len(second)) for first, second in rows]
-        makers = {
+        makers: dict[str, Callable[[], list[list[int]]]] = {
             "token_type_ids": lambda: [template.type_ids(*pair) for pair in lengths],
             "attention_mask": lambda: [[1] * len(ids) for ids in columns["input_ids"]],
             "special_tokens_mask": lambda: [template.special_mask(*pair) for pair in lengths],
