@@ -2,8 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-CARGO_HOME_BIN := $(HOME)/.cargo/bin
-export PATH := $(PATH):$(CARGO_HOME_BIN)
+export PATH := $(PATH):$(HOME)/.cargo/bin
 
 SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu \
 	Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Georgian Hangul Ethiopic Cherokee Khmer Mongolian Hiragana Katakana \
@@ -50,9 +49,9 @@ $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.installed-%: $(VENV)/.installed
+$(VENV)/.installed-%: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
-	touch $@
+	touch $(VENV)/.installed $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info native/target demo-output
