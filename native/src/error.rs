@@ -36,6 +36,9 @@ pub enum EngineError {
         /// The largest number of symbols.
         limit: usize,
     },
+    /// A thread could not be started, or died.
+    #[error("a thread failed: {0}; ask for fewer with num_threads")]
+    Thread(String),
     /// The caller's progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -8,6 +8,7 @@ pub mod error;
 pub mod merge;
 pub mod model;
 pub mod pair_table;
+pub mod parallel;
 #[cfg(feature = "python")]
 mod python;
 pub mod recover;

@@ -1,7 +1,5 @@
 //! Everything that touches Python: arguments in, results out, errors mapped. No algorithm lives here.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use pyo3::{
     exceptions::{PyOverflowError, PyRuntimeError},
     intern,
@@ -15,6 +13,7 @@ use crate::{
     added::AddedToken,
     error::EngineError,
     model::{self, Model},
+    parallel::share_out,
     recover,
     split::Splitter,
     train::{self, Limits, learn_merges},
@@ -31,7 +30,7 @@ fn raise(py: Python<'_>, error: EngineError) -> PyErr {
         EngineError::Pattern { .. } | EngineError::PatternLimit { .. } => intern!(py, "PatternError"),
         EngineError::DisallowedSpecial(_) => intern!(py, "DisallowedSpecialTokenError"),
         EngineError::UnknownId(_) => intern!(py, "UnknownTokenError"),
-        EngineError::Spec(_) => intern!(py, "HfBpeError"),
+        EngineError::Spec(_) | EngineError::Thread(_) => intern!(py, "HfBpeError"),
         EngineError::TooManySymbols { .. } => intern!(py, "CorpusError"),
         EngineError::Interrupted => return PyErr::take(py).unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
     };
@@ -170,29 +169,15 @@ fn as_id(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Encodes each text. Threads live for this call only: a pool kept alive would not survive a fork.
+/// Encodes each text, on up to `threads` threads.
 fn encode_all(model: &Model, texts: &[PyBackedStr], policy: &model::Policy, threads: usize) -> Result<Vec<Vec<u32>>, EngineError> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = texts.get(number) else { return Ok(done) };
-            let mut ids = Vec::with_capacity(text.len() / 3 + 1);
-            model.encode(text, policy, &mut ids)?;
-            done.push((number, ids));
-        }
-    };
-    let threads = threads.min(texts.len()).max(1);
-    let shares = if threads == 1 {
-        vec![work()?]
-    } else {
-        std::thread::scope(|scope| {
-            let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let stopped = || EngineError::Spec("an encoding thread stopped unexpectedly".to_owned());
-            running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(stopped()))).collect::<Result<Vec<_>, _>>()
-        })?
-    };
+    let mut shares = vec![Vec::new(); threads.min(texts.len()).max(1)];
+    share_out(texts.len(), &mut shares, |done, number| {
+        let mut ids = Vec::with_capacity(texts[number].len() / 3 + 1);
+        model.encode(&texts[number], policy, &mut ids)?;
+        done.push((number, ids));
+        Ok(())
+    })?;
     let mut all = vec![Vec::new(); texts.len()];
     for (number, ids) in shares.into_iter().flatten() {
         all[number] = ids;

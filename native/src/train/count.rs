@@ -1,7 +1,5 @@
 //! Counting pieces, on several threads, with 64-bit counts. Memory grows with the distinct pieces, not with the text.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use hashbrown::{HashMap, HashTable, hash_table::Entry};
 use rustc_hash::FxBuildHasher;
 
@@ -9,6 +7,7 @@ use crate::{
     added::{AddedToken, Matcher, Stretch},
     cache::{PackedPiece, hash, pack, unpack},
     error::EngineError,
+    parallel::share_out,
     split::Splitter,
 };
 
@@ -44,12 +43,33 @@ impl Counts {
     }
 }
 
+/// What one thread counts. A regular expression's scratch space is shared between its users; a clone of it is not.
+#[derive(Debug)]
+struct Shard {
+    splitter: Splitter,
+    counts: Counts,
+}
+
+impl Shard {
+    fn count(&mut self, text: &str, specials: &Matcher) -> Result<(), EngineError> {
+        let Self { splitter, counts } = self;
+        specials.for_each(text, |stretch| {
+            let Stretch::Text(text) = stretch else { return Ok(()) };
+            let bytes = text.as_bytes();
+            splitter.for_each(text, |start, end| match pack(bytes, start, end) {
+                Some(piece) => counts.add_packed(piece, 1),
+                None => counts.add_long(&bytes[start..end], 1),
+            })
+        })
+    }
+}
+
 /// Counts the pieces of the texts it is shown.
 #[derive(Debug)]
 pub struct WordCounter {
     splitter: Splitter,
     specials: Matcher,
-    shards: Vec<Counts>,
+    shards: Vec<Shard>,
 }
 
 impl WordCounter {
@@ -57,50 +77,25 @@ impl WordCounter {
     pub fn new(splitter: Splitter, specials: Vec<String>) -> Result<Self, EngineError> {
         let token = |content| AddedToken { content, id: 0, special: true, single_word: false, lstrip: false, rstrip: false };
         let specials = Matcher::new(specials.into_iter().map(token).collect())?;
-        Ok(Self { splitter, specials, shards: vec![Counts::default()] })
+        Ok(Self { splitter, specials, shards: Vec::new() })
     }
 
     /// Counts texts on up to `threads` threads. The counts do not depend on how many.
     pub fn add<T: AsRef<str> + Sync>(&mut self, texts: &[T], threads: usize) -> Result<(), EngineError> {
         let threads = threads.clamp(1, texts.len().max(1));
-        if self.shards.len() < threads {
-            self.shards.resize_with(threads, Counts::default);
+        while self.shards.len() < threads {
+            self.shards.push(Shard { splitter: self.splitter.clone(), counts: Counts::default() });
         }
-        let (splitter, specials, next) = (&self.splitter, &self.specials, &AtomicUsize::new(0));
-        let work = |counts: &mut Counts| {
-            let splitter = splitter.clone();
-            while let Some(text) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                count_text(text.as_ref(), &splitter, specials, counts)?;
-            }
-            Ok(())
-        };
-        if threads == 1 {
-            return work(&mut self.shards[0]);
-        }
-        std::thread::scope(|scope| {
-            let running: Vec<_> = self.shards[..threads].iter_mut().map(|counts| scope.spawn(|| work(counts))).collect();
-            let stopped = || EngineError::Spec("a counting thread stopped unexpectedly".to_owned());
-            running.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(stopped())))
-        })
+        let specials = &self.specials;
+        share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials))
     }
 
     /// The distinct pieces and how often each was seen, in no order.
     pub fn into_words(self) -> Vec<(Vec<u8>, i64)> {
-        let mut shards = self.shards.into_iter();
+        let mut shards = self.shards.into_iter().map(|shard| shard.counts);
         let mut all = shards.next().unwrap_or_default();
-        shards.for_each(|shard| all.absorb(shard));
+        shards.for_each(|counts| all.absorb(counts));
         let packed = all.packed.into_iter().map(|(piece, times)| (unpack(piece), times));
         packed.chain(all.long).collect()
     }
-}
-
-fn count_text(text: &str, splitter: &Splitter, specials: &Matcher, counts: &mut Counts) -> Result<(), EngineError> {
-    specials.for_each(text, |stretch| {
-        let Stretch::Text(text) = stretch else { return Ok(()) };
-        let bytes = text.as_bytes();
-        splitter.for_each(text, |start, end| match pack(bytes, start, end) {
-            Some(piece) => counts.add_packed(piece, 1),
-            None => counts.add_long(&bytes[start..end], 1),
-        })
-    })
 }
