@@ -35,6 +35,6 @@ pub fn share_out<S: Send>(
             running.push(started.map_err(|error| EngineError::Thread(error.to_string()))?);
         }
         let stopped = || Err(EngineError::Thread("it stopped unexpectedly".to_owned()));
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| stopped())).collect()
+        running.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| stopped()))
     })
 }
