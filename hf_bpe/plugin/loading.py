@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,10 @@ def _defaults(data: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def check_config_files(folder: str | os.PathLike[str]) -> None:
-    """Raise `FormatError` naming the first of the JSON files beside a tokenizer.json that is damaged."""
-    for name in CONFIG_FILES:
-        path = Path(folder) / name
-        if path.is_file():
+def check_config_files(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise `FormatError` naming the first of these files that is no JSON object. Files that are missing are passed over."""
+    for path in paths:
+        if Path(path).is_file():
             _read_object(path)
 
 

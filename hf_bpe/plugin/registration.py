@@ -37,9 +37,16 @@ _STOCK_NAMES = ("PreTrainedTokenizer", "PreTrainedTokenizerFast", "TokenizersBac
 def install_registration() -> None:
     """Register now, or as soon as transformers' auto classes are imported. Calling it again changes nothing."""
     if _AUTO_MODULE in sys.modules:
-        register()
+        _register_or_warn()
     elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterImport())
+
+
+def _register_or_warn() -> None:
+    try:
+        register()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # neither import must fail for want of the other
+        warnings.warn(f"AutoTokenizer will not give HfBpeTokenizer: {error!r}", RuntimeWarning, stacklevel=2)
 
 
 @cache
@@ -114,7 +121,4 @@ class _RegisteringLoader(Loader):
             module.__spec__.loader = self._loader  # what others see of the module is as if nobody had listened
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        try:
-            register()
-        except (ImportError, AttributeError, TypeError, ValueError) as error:  # importing transformers must not fail for us
-            warnings.warn(f"AutoTokenizer will not give HfBpeTokenizer: {error!r}", RuntimeWarning, stacklevel=2)
+        _register_or_warn()

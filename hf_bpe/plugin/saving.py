@@ -106,7 +106,7 @@ def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
     content = files[TOKENIZER_FILE].decode()
     vocabulary, template = tokenizer._vocabulary, tokenizer._template
     again = read_document(json.loads(content), TOKENIZER_FILE)
-    if again.spec != vocabulary.spec:
+    if Vocabulary(again.spec).spec != vocabulary.spec:
         raise _not_exact(f"it reads back as {again.spec!r} instead of {vocabulary.spec!r}")
     if (again.template.single, again.template.pair) != (template.single, template.pair):
         raise _not_exact("the special tokens around texts read back differently")

@@ -18,7 +18,7 @@ from transformers.utils import PaddingStrategy
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import saving
 from hf_bpe.plugin.inputs import Batch, read_inputs
-from hf_bpe.plugin.loading import TOKENIZER_FILE, LoadedTokenizer, check_config_files, read_tokenizer_file
+from hf_bpe.plugin.loading import CONFIG_FILES, TOKENIZER_FILE, LoadedTokenizer, check_config_files, read_tokenizer_file
 from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
 from hf_bpe.plugin.template import PLAIN, SequenceTemplate, bos_eos_template
 from hf_bpe.plugin.vocabulary import Vocabulary, to_library_token
@@ -118,7 +118,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         try:
             return super().from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            check_config_files(pretrained_model_name_or_path)
+            check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
 
     @classmethod
@@ -130,6 +130,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
             raise FormatError(
                 f"{name}: no {TOKENIZER_FILE} in it, so it is not a tokenizer this class can load{_listing(name)}"
             )
+        check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         # What tokenizer_config.json says about bos and eos is out of date wherever there is a tokenizer.json.
         around = {key: kwargs.pop(key, None) for key in ("add_bos_token", "add_eos_token")}
         tokenizer = super()._from_pretrained(files, name, *inputs, loaded=read_tokenizer_file(path), **kwargs)
@@ -193,9 +194,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        in_order = sorted(vocabulary.added, key=lambda token: token.id)
-        self._added_tokens_decoder = {token.id: to_library_token(token) for token in in_order}
-        self._added_tokens_encoder = {token.content: token.id for token in in_order}
+        self._added_tokens_decoder = {token.id: to_library_token(token) for token in vocabulary.added}
+        self._added_tokens_encoder = dict(vocabulary.added_ids)
 
     def _tokens_to_add(self, configured: dict[int, tokenizers.AddedToken]) -> list[tokenizers.AddedToken]:
         """Tokens that the configuration names and the vocabulary may lack, with the flags the configuration gives them."""
@@ -492,13 +492,17 @@ def _listing(folder: str | os.PathLike[str]) -> str:
 
 
 def _library_token(token: str | tokenizers.AddedToken, special: bool | None) -> tokenizers.AddedToken:
-    """A token as the `tokenizers` library takes it. special: overrides what the token says; None: as it says."""
+    """A token as the `tokenizers` library takes it. special: True makes it special; None leaves it as it is."""
     if isinstance(token, str):
         return tokenizers.AddedToken(token, special=bool(special), normalized=not special)
     if not isinstance(token, tokenizers.AddedToken):
         raise TypeError(f"an added token must be a str or an AddedToken, not {token!r:.80}")
-    flags = {name: getattr(token, name) for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}
-    return tokenizers.AddedToken(token.content, **(flags if special is None else {**flags, "special": special}))
+    if not special or token.special or not token.content:
+        return token
+    # Making a token special changes `normalized` unless that was set, which only the library can tell.
+    scratch = tokenizers.Tokenizer(tokenizers.models.BPE())
+    scratch.add_special_tokens([token])
+    return scratch.get_added_tokens_decoder()[0]
 
 
 def _refuse_alignment(**asked: bool) -> None:

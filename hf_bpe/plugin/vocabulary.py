@@ -44,7 +44,7 @@ class Vocabulary:
     """Immutable, so that a thread that took hold of one keeps a consistent view while another thread adds tokens.
 
     base: the vocabulary and the rules; its own added tokens are not looked at.
-    added: the added tokens in force.
+    added: the added tokens in force; kept in the order of their ids, as files have them.
 
     What is slow to make (the engine, the checked spec, inverse tables) is made when first needed. Pickles hold none of it,
     so that using a tokenizer does not change its pickle.
@@ -52,7 +52,7 @@ class Vocabulary:
 
     def __init__(self, base: TokenizerSpec, added: Sequence[AddedToken] | None = None) -> None:
         self._base = base
-        self.added = tuple(base.added_tokens if added is None else added)
+        self.added = tuple(sorted(base.added_tokens if added is None else added, key=lambda token: token.id))
         self.by_content = {token.content: token for token in self.added}
         self.by_id = {token.id: token for token in self.added}
 
@@ -94,7 +94,7 @@ class Vocabulary:
     @cached_property
     def added_ids(self) -> dict[str, int]:
         """Text -> id of the added tokens, in the order of the ids."""
-        return {token.content: token.id for token in sorted(self.added, key=lambda token: token.id)}
+        return {token.content: token.id for token in self.added}
 
     @cached_property
     def _ids(self) -> dict[str, int]:

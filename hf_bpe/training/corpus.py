@@ -38,16 +38,24 @@ def corpus_paths(corpus: Corpus) -> list[Path] | None:
         return None
     if any(isinstance(item, os.PathLike) for item in corpus):
         return [_existing(item) for item in corpus]
-    named = [
-        isinstance(item, str) and 0 < len(item) < 4096 and "\n" not in item and "\0" not in item and Path(item).is_file()
-        for item in corpus
-    ]
-    if any(named) and not all(named):
-        missing = corpus[named.index(False)]
-        raise CorpusError(
-            f"some items of the corpus name files, but {missing!r:.80} does not; pass either paths or texts, not both"
-        )
-    return [Path(item) for item in corpus] if named and all(named) else None
+    named = [isinstance(item, str) and _names_file(item) for item in corpus]
+    if corpus and all(named):
+        return [Path(item) for item in corpus]
+    for item, is_file in zip(corpus, named, strict=True):
+        if not is_file and isinstance(item, str) and (any(named) or _LIKE_A_FILE.fullmatch(item)):
+            raise CorpusError(
+                f"{item!r:.80} does not name a file, though {'other items do' if any(named) else 'it looks like one'}; pass paths as "
+                "pathlib.Path, and texts through an iterator: iter(texts)"
+            )
+    return None
+
+
+# One word with a suffix, such as "corpus.txt": as a text it would be trained on without a word, to nobody's joy.
+_LIKE_A_FILE = re.compile(r"\S{1,255}\.[A-Za-z0-9]{1,8}")
+
+
+def _names_file(text: str) -> bool:
+    return 0 < len(text) < 4096 and not set("\n\0") & set(text) and Path(text).is_file()
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:

@@ -25,7 +25,9 @@ def test_decoding(saved: Any, skip_special_tokens: bool) -> None:
 def test_every_single_id(saved: Any) -> None:
     for token_id in range(len(saved.stock) + 3):
         assert saved.ours.decode(token_id) == saved.stock.decode(token_id)
-        assert saved.ours.decode([token_id, 97], skip_special_tokens=True) == saved.stock.decode([token_id, 97], skip_special_tokens=True)
+        assert saved.ours.decode([token_id, 97], skip_special_tokens=True) == saved.stock.decode(
+            [token_id, 97], skip_special_tokens=True
+        )
         assert saved.ours.convert_ids_to_tokens(token_id) == saved.stock.convert_ids_to_tokens(token_id)
 
 
