@@ -1,0 +1,93 @@
+"""Moving byte-level BPE tokenizers between file formats, exactly or not at all.
+
+>>> import conversion
+>>> spec = conversion.load("cl100k_base.tiktoken", pattern="cl100k")  # doctest: +SKIP
+>>> conversion.save(spec, "gpt2-files", format="gpt2")  # doctest: +SKIP
+>>> print(conversion.verify("gpt2-files", spec, corpus="text.txt").summary())  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import EllipsisType
+
+from conversion.equality import first_difference
+from conversion.format import Format, Given
+from conversion.registry import FORMATS, find_format, format_for_reading, format_for_writing
+from conversion.tiktoken import to_tiktoken_encoding
+from conversion.verify import Difference, VerifyReport, verify
+from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.files import write_atomically
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["Difference", "VerifyReport", "formats", "load", "save", "to_tiktoken_encoding", "verify"]
+
+
+def formats() -> dict[str, str]:
+    """The formats and what each is.
+
+    >>> sorted(formats())
+    ['gpt2', 'huggingface', 'tiktoken', 'tokenizer.json', 'vocab-merges']
+    """
+    return {known.name: known.description for known in FORMATS.values()}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerSpec:
+    """Read a tokenizer from a file or folder.
+
+    format: one of `formats()`; found from the content if not given.
+    pattern, special_tokens (text -> id): for formats that do not state them; they override what a sidecar says. A rank file
+        without a sidecar needs `pattern`, which is never guessed; None means that the whole text is one piece.
+
+    Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is no plain byte-level BPE.
+    """
+    source = Path(path)
+    chosen = format_for_reading(source) if format is None else find_format(format)
+    return chosen.read(source, Given(pattern, special_tokens))
+
+
+def save(
+    spec: TokenizerSpec,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    allow_lossy: bool = False,
+) -> list[Path]:
+    """Write a tokenizer, and return the paths written. What was written is read back and compared before it takes its place.
+
+    format: one of `formats()`; taken from the name if that ends in .tiktoken or tokenizer.json. For "gpt2" and
+        "vocab-merges" the path is a folder.
+    allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
+        `ConversionRefused`.
+    """
+    target = Path(path)
+    chosen = format_for_writing(target) if format is None else find_format(format)
+    if chosen.write is None:
+        raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
+    if target.exists() and target.is_dir() != chosen.is_folder:
+        wanted = "a folder" if chosen.is_folder else "a file"
+        raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
+    contents = chosen.write(spec, target.name, allow_lossy)
+    _check_by_reading_back(spec, chosen, contents, target.name)
+    return write_atomically(target if chosen.is_folder else target.parent, contents)
+
+
+def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
+        write_atomically(folder, contents)
+        found = chosen.read(Path(folder) if chosen.is_folder else Path(folder, name), Given())
+    difference = first_difference(spec, found)
+    if difference is not None:
+        raise ConversionRefused(
+            f"{chosen.name}: reading back what was written gives another tokenizer, so nothing was saved; this is a defect of the "
+            f"writer or the reader: please report it. {difference}"
+        )

@@ -1,0 +1,102 @@
+"""When two specs are one tokenizer, spelled differently or not; and which vocabulary entries encoding can never use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from hf_bpe.engine.reference import pretokenize
+from hf_bpe.patterns import find_named_pattern, pattern_for
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["covers_every_text", "first_difference", "never_produced", "usable_vocab"]
+
+# Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
+_NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
+
+
+def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
+    """None if both give the same ids on every input whatever their provenance, else what differs first.
+
+    Spelling does not count: the order of added tokens, a pattern written for another engine and back, an added token that
+    also stands in the vocabulary where nothing can reach it.
+    """
+    for aspect, value_of in _ASPECTS.items():
+        ours, theirs = value_of(a), value_of(b)
+        if ours != theirs:
+            return f"{aspect}: {_contrast(ours, theirs)}"
+    return None
+
+
+def covers_every_text(pattern: str | None) -> bool:
+    """Whether the pattern is known to leave no text between its matches (the named ones do not)."""
+    return pattern is None or find_named_pattern(pattern) is not None
+
+
+def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
+    """The vocabulary without the entries that are added tokens and nothing else.
+
+    >>> # "<s>" may stand in vocab and added_tokens; without a merge that makes it, encoding only ever finds it as the latter
+    """
+    added = {token.content.encode() for token in spec.added_tokens}
+    idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
+    return {token: token_id for token, token_id in spec.vocab.items() if token not in idle}
+
+
+def never_produced(
+    tokens: Collection[bytes], merges: Iterable[tuple[bytes, bytes]], ignore_merges: bool, pattern: str | None, unmatched: str
+) -> set[bytes]:
+    """Those of the tokens that splitting and merging cannot give: no byte, in no merge, never a piece looked up as a whole.
+
+    >>> sorted(never_produced([b"a", b"<s>", b"bc"], [(b"b", b"c")], False, None, "keep"))
+    [b'<s>']
+    """
+    idle = {token for token in tokens if len(token) > 1}
+    if not idle:
+        return idle
+    for left, right in merges:
+        idle -= {left, right, left + right}
+    if ignore_merges:
+        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched)}
+    return idle
+
+
+def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: str) -> bool:
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return False  # pieces are text
+    contexts = (before + text + after for before in _NEIGHBOURS for after in _NEIGHBOURS)
+    return any(text in pretokenize(context, pattern, unmatched) for context in contexts)
+
+
+@cache
+def _one_spelling(pattern: str | None) -> str | None:
+    """The same text for patterns that differ only as one written out for Oniguruma and back does."""
+    named = find_named_pattern(pattern)
+    if named is not None or pattern is None:
+        return named.pattern if named else None
+    return pattern_for(pattern, "oniguruma")
+
+
+_ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
+    "dialect": lambda spec: spec.dialect,
+    "pattern": lambda spec: _one_spelling(spec.pattern),
+    "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
+    "ignore_merges": lambda spec: spec.ignore_merges,
+    "added tokens": lambda spec: tuple(sorted(spec.added_tokens, key=lambda token: token.id)),
+    "merges": lambda spec: spec.merges,
+    "vocab": usable_vocab,
+}
+
+
+def _contrast(ours: Any, theirs: Any) -> str:
+    """The first place where two values differ, short enough for a message."""
+    if isinstance(ours, dict):
+        ours, theirs = (tuple(sorted(value.items(), key=lambda item: item[1])) for value in (ours, theirs))
+    if not isinstance(ours, tuple):
+        return f"{ours!r} against {theirs!r}"
+    place = next((n for n, (x, y) in enumerate(zip(ours, theirs, strict=False)) if x != y), min(len(ours), len(theirs)))
+    shown = [repr(value[place]) if place < len(value) else "nothing" for value in (ours, theirs)]
+    return f"{len(ours)} against {len(theirs)} entries; entry {place} is {shown[0]} against {shown[1]}"

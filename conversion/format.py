@@ -1,0 +1,74 @@
+"""What a file format is to this package, and what a caller can say about a file that does not say it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import EllipsisType
+from typing import Any
+
+from hf_bpe.errors import FormatError, SpecError
+from hf_bpe.patterns import resolve_pattern
+from hf_bpe.spec import AddedToken, TokenizerSpec
+
+__all__ = ["Format", "Given", "make_spec"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller of `load` says. `...` and `None`: nothing, so the file or its sidecar has to say it.
+
+    pattern: a name, a pattern, or None for "the whole text is one piece".
+    special_tokens: text -> id.
+    """
+
+    pattern: str | EllipsisType | None = ...
+    special_tokens: Mapping[str, int] | None = None
+
+    def resolved_pattern(self) -> str | None:
+        """The pattern itself; only where one was given."""
+        if isinstance(self.pattern, EllipsisType):
+            raise TypeError("no pattern was given")
+        return resolve_pattern(self.pattern)
+
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The special tokens as added tokens."""
+        return tuple(AddedToken(content, token_id) for content, token_id in (self.special_tokens or {}).items())
+
+    def refuse(self, where: str) -> None:
+        """Raise `FormatError` if anything was given: for formats whose file says it all."""
+        if self.pattern is not ... or self.special_tokens is not None:
+            raise FormatError(
+                f"{where}: the file states its own pattern and special tokens; load it without pattern= and special_tokens= "
+                "and change the result with spec.replace(...)"
+            )
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
+    read: path and what the caller says -> spec.
+    write: spec, file name, allow_lossy -> file name -> content. Raises `ConversionRefused`. None: reading only.
+    """
+
+    name: str
+    description: str
+    is_folder: bool
+    recognises: Callable[[Path, bytes], bool]
+    read: Callable[[Path, Given], TokenizerSpec]
+    write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
+
+
+def make_spec(where: str, **fields: Any) -> TokenizerSpec:
+    """A spec out of what a file holds. Raises `FormatError` naming the file and every defect."""
+    try:
+        return TokenizerSpec(**fields)
+    except SpecError as error:
+        raise FormatError(f"{where}: {_sentence(error.defects)}") from None
+
+
+def _sentence(defects: Iterable[str]) -> str:
+    return "; ".join(defects)

@@ -1,0 +1,83 @@
+"""JSON with the errors a person can act on: which file, which place, what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hf_bpe.errors import FormatError
+from hf_bpe.files import read_text
+from hf_bpe.spec import MAX_TOKEN_ID
+
+__all__ = ["check_id", "field", "parse_json", "read_json"]
+
+T = TypeVar("T")
+
+_JSON_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "an integer"}
+
+
+def read_json(path: Path) -> Any:
+    """The value a JSON file holds. Raises `FormatError`, for a key that stands twice in one object too."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, where: str) -> Any:
+    """The value a JSON text holds.
+
+    >>> parse_json('{"a": 1, "a": 2}', "x.json")
+    Traceback (most recent call last):
+    ...
+    hf_bpe.errors.FormatError: x.json: the key 'a' stands twice in one object; keep one of them
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise FormatError(f"{where}: the key {twice!r} stands twice in one object; keep one of them")
+        return result
+
+    if not text.strip():
+        raise FormatError(f"{where}: the file is empty; it was truncated, or it is the wrong file")
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{where}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}; the file may be truncated: fetch it again"
+        ) from None
+    except RecursionError:
+        raise FormatError(f"{where}: nested too deeply to be a tokenizer file") from None
+    except FormatError:
+        raise
+    except ValueError as error:  # an integer of thousands of digits
+        raise FormatError(f"{where}: {error}") from None
+
+
+def field(data: dict[str, Any], key: str, kind: type[T], where: str) -> T:
+    """`data[key]`, which must be there and of that JSON type.
+
+    >>> field({"id": True}, "id", int, "x.json: $.added_tokens[0]")
+    Traceback (most recent call last):
+    ...
+    hf_bpe.errors.FormatError: x.json: $.added_tokens[0].id must be an integer, not True
+    """
+    if key not in data:
+        raise FormatError(f"{where}.{key} is missing; it must be {_JSON_NAMES[kind]}")
+    value = data[key]
+    if type(value) is not kind:
+        raise FormatError(f"{where}.{key} must be {_JSON_NAMES[kind]}, not {_short(value)}")
+    return value
+
+
+def check_id(value: object, where: str) -> int:
+    """A token id. Raises `FormatError` for anything else, such as true, 1.0, -1 or 2**40."""
+    if type(value) is not int or not 0 <= value <= MAX_TOKEN_ID:
+        raise FormatError(f"{where}: the id must be an integer in 0..{MAX_TOKEN_ID}, not {_short(value)}")
+    return value
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -1,0 +1,91 @@
+"""From ranks to merges: which pair of tokens makes each token of a rank table.
+
+tiktoken stores tokens with ranks and merges whichever neighbours spell the best-ranked token. Other formats store the pairs.
+The two agree because a token that merging can make at all is always made by one and the same last pair: the one that the
+merge loop ends with on the token's own bytes. That loop must run over the whole table. Limited to better ranks than the
+token's own, as it is often written, it loses tokens in tables where a part has a worse rank than the whole (Llama 3 has 81).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+from hf_bpe.engine.encoder import load_native
+
+__all__ = ["recover_merges", "unreachable_tokens"]
+
+Pair: TypeAlias = tuple[bytes, bytes]
+
+
+def recover_merges(vocab_in_rank_order: Sequence[bytes]) -> tuple[tuple[Pair, ...], tuple[bytes, ...]]:
+    """Tokens, best rank first -> the pairs that make them, best rank first, and the tokens that no merging makes.
+
+    >>> recover_merges([b"a", b"b", b"c", b"bca", b"ca"])
+    (((b'b', b'ca'), (b'c', b'a')), ())
+    >>> recover_merges([b"a", b"b", b"c", b"ab", b"abc", b"bc"])
+    (((b'a', b'b'), (b'ab', b'c'), (b'b', b'c')), ())
+    """
+    native = load_native()
+    if native is None:
+        return _recover(vocab_in_rank_order)
+    cuts, lost = native.recover_merges(vocab_in_rank_order)
+    merges = tuple((vocab_in_rank_order[rank][:cut], vocab_in_rank_order[rank][cut:]) for rank, cut in cuts)
+    return merges, tuple(vocab_in_rank_order[rank] for rank in lost)
+
+
+def _recover(table: Sequence[bytes]) -> tuple[tuple[Pair, ...], tuple[bytes, ...]]:
+    """The definition; the native engine must give the same."""
+    rank_of = {token: rank for rank, token in enumerate(table)}
+    merges: list[Pair] = []
+    unreachable: list[bytes] = []
+    for token in table:
+        if len(token) == 1:
+            continue
+        pair = _last_pair(token, lambda left, right: rank_of.get(left + right))
+        if pair is None:
+            unreachable.append(token)
+        else:
+            merges.append(pair)
+    return tuple(merges), tuple(unreachable)
+
+
+def unreachable_tokens(vocab: Iterable[bytes], merges: Iterable[Pair]) -> list[bytes]:
+    """The tokens that merging their own bytes does not arrive at.
+
+    >>> unreachable_tokens([b"a", b"b", b"ab", b"ba"], [(b"a", b"b")])
+    [b'ba']
+    """
+    rank_of: Mapping[Pair, int] = {pair: rank for rank, pair in enumerate(merges)}
+    return [token for token in vocab if len(token) > 1 and _last_pair(token, lambda *pair: rank_of.get(pair)) not in rank_of]
+
+
+def _last_pair(token: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> Pair | None:
+    """Merge a token's bytes, best rank first, leftmost of equals: the last two parts, or None where more are left over."""
+    length = len(token)
+    following = list(range(1, length + 1))  # start of a part -> where it ends, which is where the next one starts
+    preceding = list(range(-1, length))  # start of a part -> start of the part before it
+    waiting: list[tuple[int, int, int, int]] = []
+    pairs = [(start, start + 1, start + 2) for start in range(length - 1)]
+    parts = length
+    while parts > 2:
+        for start, middle, end in pairs:
+            rank = rank_of(token[start:middle], token[middle:end])
+            if rank is not None:
+                heappush(waiting, (rank, start, middle, end))
+        while waiting:
+            _, start, middle, end = heappop(waiting)
+            if following[start] == middle and following[middle] == end:
+                break  # else one of the two parts has become something else since
+        else:
+            return None
+        following[start], following[middle] = end, -1
+        parts -= 1
+        pairs.clear()
+        if start > 0:
+            pairs.append((preceding[start], start, end))
+        if end < length:
+            preceding[end] = start
+            pairs.append((start, end, following[end]))
+    return token[: following[0]], token[following[0] :]

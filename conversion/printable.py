@@ -1,0 +1,118 @@
+"""What GPT-2's files and tokenizer.json share: a vocabulary and merges spelled in the printable byte alphabet.
+
+Added tokens stand in such a vocabulary too, but as plain text. So one entry may be read two ways, and a text that happens to
+be the spelling of other bytes belongs to those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from conversion.equality import never_produced, usable_vocab
+from conversion.json_text import check_id
+from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from hf_bpe.errors import FormatError
+from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
+
+__all__ = ["Pair", "misread_when_decoding", "read_merges", "read_vocab", "spell_merges", "spell_vocab", "without_added_tokens"]
+
+Pair = tuple[bytes, bytes]
+
+
+def spell_vocab(spec: TokenizerSpec) -> dict[str, int]:
+    """Spelling -> id in the order of ids, without the entries that are added tokens and nothing else."""
+    return {bytes_to_token(token): i for token, i in sorted(usable_vocab(spec).items(), key=lambda item: item[1])}
+
+
+def spell_merges(merges: Iterable[Pair]) -> list[str]:
+    """The merges as text.
+
+    >>> spell_merges([(b" ", b"t")])
+    ['Ġ t']
+    """
+    return [f"{bytes_to_token(left)} {bytes_to_token(right)}" for left, right in merges]
+
+
+def misread_when_decoding(token: AddedToken) -> bool:
+    """Whether a ByteLevel decoder takes the text of an added token for the spelling of other bytes.
+
+    >>> misread_when_decoding(AddedToken("<é>", 1)), misread_when_decoding(AddedToken("<s>", 2))
+    (True, False)
+    """
+    try:
+        return token_to_bytes(token.content) != token.content.encode()
+    except ValueError:
+        return False  # some character is not of the alphabet: then the text is taken as it is
+
+
+def read_vocab(raw: object, where: str) -> dict[str, int]:
+    """Check that a JSON value is a vocabulary: an object of ids."""
+    if not isinstance(raw, dict):
+        raise FormatError(f"{where} must be an object that maps tokens to ids, not a {type(raw).__name__}")
+    for spelling, token_id in raw.items():
+        if type(token_id) is not int or not 0 <= token_id <= MAX_TOKEN_ID:
+            check_id(token_id, f"{where}[{spelling!r}]")
+    return raw
+
+
+def without_added_tokens(
+    spelled: Mapping[str, int],
+    added: Sequence[AddedToken],
+    merges: Sequence[Pair],
+    *,
+    ignore_merges: bool,
+    pattern: str | None,
+    unmatched: str,
+    where: str,
+) -> dict[bytes, int]:
+    """Token -> id. Entries that are added tokens and that splitting and merging never give are left out."""
+    for added_token in added:
+        if spelled.get(added_token.content, added_token.id) != added_token.id:
+            raise FormatError(
+                f"{where}[{added_token.content!r}] is {spelled[added_token.content]}, but the added token of that text has id "
+                f"{added_token.id}; one text can have one id only"
+            )
+    contents = {token.content for token in added}
+    vocab: dict[bytes, int] = {}
+    doubtful: set[bytes] = set()
+    for spelling, token_id in spelled.items():
+        try:
+            token = token_to_bytes(spelling)
+        except ValueError as error:
+            if spelling in contents:
+                continue
+            raise FormatError(
+                f"{where}[{spelling!r}]: {error}, and it is not an added token either; name it in special_tokens= if it is one"
+            ) from None
+        vocab[token] = token_id
+        if spelling in contents:
+            doubtful.add(token)
+    for token in never_produced(doubtful, merges, ignore_merges, pattern, unmatched):
+        del vocab[token]
+    return vocab
+
+
+def read_merges(pairs: Sequence[tuple[str, str]], spelled: Mapping[str, int], place: Callable[[int], str]) -> tuple[Pair, ...]:
+    """Spelled pairs -> pairs of tokens. Of a pair that stands twice the last place counts, as in every reader of these files.
+
+    place: index of a pair -> where it stands, for messages.
+    """
+    token_of: dict[str, bytes] = {}
+    for index, (left, right) in enumerate(pairs):
+        for part in (left, right, left + right):
+            if part in token_of:
+                continue
+            if part not in spelled:
+                raise FormatError(
+                    f"{place(index)}: {left!r} + {right!r}: {part!r} is not in the vocabulary; do the two belong together?"
+                )
+            token_of[part] = _bytes_of(part, place(index))
+    merges = [(token_of[left], token_of[right]) for left, right in pairs]
+    return tuple(reversed(dict.fromkeys(reversed(merges))))
+
+
+def _bytes_of(spelling: str, place: str) -> bytes:
+    try:
+        return token_to_bytes(spelling)
+    except ValueError as error:
+        raise FormatError(f"{place}: {error}") from None

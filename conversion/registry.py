@@ -1,0 +1,67 @@
+"""All formats, and finding the one a file is in: by what it holds, never by how large its vocabulary is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conversion import gpt2, huggingface, tiktoken, tokenizer_json
+from conversion.format import Format
+from hf_bpe.errors import FormatError
+
+__all__ = ["FORMATS", "find_format", "format_for_reading", "format_for_writing"]
+
+# In the order they are asked: a folder with a tokenizer.json may also hold vocab.json and merges.txt, as transformers writes
+# them, and the names of GPT-2's files tell more than that they are JSON.
+FORMATS: dict[str, Format] = {
+    known.name: known for known in (huggingface.FORMAT, *gpt2.FORMATS, tiktoken.FORMAT, tokenizer_json.FORMAT)
+}
+
+_HEAD = 4096
+
+
+def find_format(name: str) -> Format:
+    """The format of that name. Raises `FormatError` listing the names."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise FormatError(f"no format is named {name!r}; the formats are {_names()}") from None
+
+
+def format_for_reading(path: Path) -> Format:
+    """The format a file or folder is in. Raises `FormatError` for one that is missing, empty or in none of them."""
+    head = _head(path)
+    for candidate in FORMATS.values():
+        if candidate.recognises(path, head):
+            return candidate
+    raise FormatError(f"{path}: {_why_unknown(path, head)}; the formats are {_names()}: choose one with format=")
+
+
+def format_for_writing(path: Path) -> Format:
+    """The format a name asks for. Raises `FormatError` where it could be several."""
+    if path.suffix == ".tiktoken":
+        return tiktoken.FORMAT
+    if path.name.endswith(huggingface.TOKENIZER_FILE):
+        return tokenizer_json.FORMAT
+    raise FormatError(f"{path}: the name does not say which format to write; choose one with format=: {_names()}")
+
+
+def _head(path: Path) -> bytes:
+    if path.is_dir():
+        return b""
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _why_unknown(path: Path, head: bytes) -> str:
+    if path.is_dir():
+        return "a folder that holds no tokenizer.json, no encoder.json + vocab.bpe and no vocab.json + merges.txt"
+    if not head.strip():
+        return "the file is empty; it was truncated, or it is the wrong file"
+    return f"in no format known here; it begins {head[:40]!r}"
+
+
+def _names() -> str:
+    return ", ".join(FORMATS)

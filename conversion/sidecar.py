@@ -1,0 +1,147 @@
+"""The file beside a file: what the format itself cannot say.
+
+Rank files say nothing of how text is split or which tokens are special; GPT-2's pair of files says hardly more. A sidecar
+carries it, for every format alike: `x.tiktoken` has `x.tiktoken.hf_bpe.json`, a folder of GPT-2 files has `hf_bpe.json`.
+
+    {
+      "format": "hf_bpe sidecar",
+      "version": 1,
+      "files": {"x.tiktoken": "<sha256 of that file>"},      one entry for each file it belongs to
+      "pattern": "...",                                      `regex` syntax, or null: the whole text is one piece
+      "unmatched": "keep",                                   or "drop"
+      "ignore_merges": false,
+      "added_tokens": [{"content": "<s>", "id": 1, "special": true, "single_word": false, "lstrip": false,
+                        "rstrip": false, "normalized": false}],
+      "merges": [[97, 98]]                                   pairs of ids; only where the file does not imply them
+    }
+
+A sidecar whose hashes do not match is refused: it describes another tokenizer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from conversion.json_text import check_id, field, read_json
+from hf_bpe.errors import FormatError
+from hf_bpe.spec import AddedToken, TokenizerSpec
+
+__all__ = ["FOLDER_SIDECAR", "Sidecar", "file_sidecar", "parse_added_token", "read_sidecar", "write_sidecar"]
+
+FOLDER_SIDECAR = "hf_bpe.json"
+_FORMAT, _VERSION = "hf_bpe sidecar", 1
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+
+
+def file_sidecar(main_file: str) -> str:
+    """The name of the sidecar of a single file.
+
+    >>> file_sidecar("x.tiktoken")
+    'x.tiktoken.hf_bpe.json'
+    """
+    return f"{main_file}.{FOLDER_SIDECAR}"
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What a sidecar says. `merges`: pairs of ids, or None where the main file implies them."""
+
+    pattern: str | None
+    unmatched: Literal["keep", "drop"]
+    ignore_merges: bool
+    added_tokens: tuple[AddedToken, ...]
+    merges: tuple[tuple[int, int], ...] | None
+
+    def merged_tokens(self, vocab: Mapping[bytes, int], where: str) -> tuple[tuple[bytes, bytes], ...] | None:
+        """The merges as pairs of tokens."""
+        if self.merges is None:
+            return None
+        token_of = {token_id: token for token, token_id in vocab.items()}
+        try:
+            return tuple((token_of[left], token_of[right]) for left, right in self.merges)
+        except KeyError as error:
+            raise FormatError(f"{where}: its sidecar merges id {error.args[0]}, which the vocabulary does not hold") from None
+
+
+def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_merges: bool) -> bytes:
+    """The sidecar of files (name -> content) that were written from a spec."""
+    data: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "files": {name: _sha256(content) for name, content in main_files.items()},
+        "pattern": spec.pattern,
+        "unmatched": spec.unmatched,
+        "ignore_merges": spec.ignore_merges,
+        "added_tokens": [asdict(token) for token in spec.added_tokens],
+    }
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()]
+    if with_merges:
+        lines.append(f'  "merges": {json.dumps([[spec.vocab[left], spec.vocab[right]] for left, right in spec.merges])}')
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def read_sidecar(path: Path, main_files: Mapping[str, bytes]) -> Sidecar | None:
+    """The sidecar at a path, or None if there is no such file. Raises `FormatError` if it belongs to other files."""
+    if not path.exists():
+        return None
+    where = f"{path}: $"
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise FormatError(
+            f'{path}: not a sidecar of this package ("format" is not {_FORMAT!r}); move it away, or load with format='
+        )
+    if type(data.get("version")) is not int or data["version"] != _VERSION:
+        raise FormatError(f"{path}: sidecar version {data.get('version')!r} is not {_VERSION}; update hf-bpe to read it")
+    _check_hashes(path, field(data, "files", dict, where), main_files)
+    return _parse(data, where)
+
+
+def _check_hashes(path: Path, stated: dict[str, Any], main_files: Mapping[str, bytes]) -> None:
+    for name, content in main_files.items():
+        if stated.get(name) != _sha256(content):
+            raise FormatError(
+                f"{path}: stale: it was written for another {name} (sha256 {str(stated.get(name))[:12]}, the file has "
+                f"{_sha256(content)[:12]}). Save both together again, or move the sidecar away and pass pattern= and special_tokens="
+            )
+
+
+def _parse(data: dict[str, Any], where: str) -> Sidecar:
+    pattern = None if data.get("pattern", 0) is None else field(data, "pattern", str, where)
+    unmatched = field(data, "unmatched", str, where)
+    if unmatched not in ("keep", "drop"):
+        raise FormatError(f"{where}.unmatched must be 'keep' or 'drop', not {unmatched!r}")
+    tokens = field(data, "added_tokens", list, where)
+    merges = field(data, "merges", list, where) if "merges" in data else None
+    return Sidecar(
+        pattern=pattern,
+        unmatched=unmatched,  # type: ignore[arg-type]
+        ignore_merges=field(data, "ignore_merges", bool, where),
+        added_tokens=tuple(parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)),
+        merges=None if merges is None else tuple(_id_pair(pair, f"{where}.merges[{n}]") for n, pair in enumerate(merges)),
+    )
+
+
+def parse_added_token(data: object, where: str) -> AddedToken:
+    """An added token as JSON spells it, here and in tokenizer.json. All flags must be there."""
+    if not isinstance(data, dict):
+        raise FormatError(f"{where} must be an object, not {data!r}")
+    content = field(data, "content", str, where)
+    if not content:
+        raise FormatError(f"{where}.content is empty, which would match everywhere; remove this added token")
+    flags = {flag: field(data, flag, bool, where) for flag in _FLAGS}
+    return AddedToken(content=content, id=check_id(field(data, "id", int, where), f"{where}.id"), **flags)
+
+
+def _id_pair(data: object, where: str) -> tuple[int, int]:
+    if not isinstance(data, list) or len(data) != 2:
+        raise FormatError(f"{where} must be a pair of ids, not {data!r}")
+    return check_id(data[0], where), check_id(data[1], where)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

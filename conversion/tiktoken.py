@@ -1,0 +1,210 @@
+"""tiktoken rank files: one token per line, its bytes in base64 and its rank, which is its id too.
+
+    IQ== 0
+    Ig== 1
+
+Pattern and special tokens stand in tiktoken's program, not in the file; here they travel in a sidecar (see `sidecar`).
+tiktoken always looks a whole piece up before it merges. That changes ids only where some token is unreachable by merging,
+so a table read from a rank file has `ignore_merges` on exactly then.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from conversion.equality import covers_every_text, usable_vocab
+from conversion.format import Format, Given, make_spec
+from conversion.merges import recover_merges
+from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
+from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.files import read_bytes
+from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
+from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
+
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ["FORMAT", "parse_ranks", "to_tiktoken_encoding"]
+
+_LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} [0-9]+\r?(\n|\Z)")
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    return _LINE.match(head) is not None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+
+
+def _read(path: Path, given: Given) -> TokenizerSpec:
+    content = read_bytes(path)
+    vocab = parse_ranks(content, str(path))
+    sidecar = read_sidecar(path.with_name(file_sidecar(path.name)), {path.name: content})
+    if given.pattern is ... and sidecar is None:
+        raise FormatError(
+            f"{path}: a rank file does not say how text is split, and there is no {file_sidecar(path.name)} beside it; pass pattern= "
+            f"one of {', '.join(NAMED_PATTERNS)}, or the pattern itself (tiktoken calls it pat_str)"
+        )
+    merges, unreachable = recover_merges(sorted(vocab, key=vocab.__getitem__))
+    pattern, unmatched = _split_rule(given, sidecar)
+    said_by_sidecar = sidecar.merged_tokens(vocab, str(path)) if sidecar else None
+    return make_spec(
+        str(path),
+        vocab=vocab,
+        merges=merges if said_by_sidecar is None else said_by_sidecar,
+        pattern=pattern,
+        unmatched=unmatched,
+        added_tokens=sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens(),
+        ignore_merges=sidecar.ignore_merges if sidecar else bool(unreachable),
+        provenance={"format": FORMAT.name, "file": path.name, "unreachable_tokens": str(len(unreachable))},
+    )
+
+
+def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Literal["keep", "drop"]]:
+    if sidecar is not None and given.pattern is ...:
+        return sidecar.pattern, sidecar.unmatched
+    pattern = given.resolved_pattern()
+    return pattern, "keep" if covers_every_text(pattern) else "drop"
+
+
+def parse_ranks(content: bytes, where: str) -> dict[bytes, int]:
+    """The table a rank file holds: token -> rank.
+
+    >>> parse_ranks(b"IQ== 0\\nIg== 1\\n", "x.tiktoken")
+    {b'!': 0, b'"': 1}
+    """
+    ranks: dict[bytes, int] = {}
+    owners: dict[int, bytes] = {}
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        token, rank = _parse_line(line, f"{where}, line {number}")
+        if token in ranks:
+            raise FormatError(
+                f"{where}, line {number}: the token {token!r} stood in the table before, with rank {ranks[token]}"
+            )
+        if owners.setdefault(rank, token) is not token:
+            raise FormatError(
+                f"{where}, line {number}: rank {rank} belongs to {owners[rank]!r} already; every token needs its own"
+            )
+        ranks[token] = rank
+    if not ranks:
+        raise FormatError(f"{where}: the file is empty; it was truncated, or it is the wrong file")
+    return ranks
+
+
+def _parse_line(line: bytes, where: str) -> tuple[bytes, int]:
+    fields = line.split()
+    if len(fields) != 2:
+        raise FormatError(
+            f"{where}: expected a base64 token and a rank, found {line[:60]!r}; the file may be truncated: fetch it again"
+        )
+    try:
+        token = base64.b64decode(fields[0], validate=True)
+    except binascii.Error as error:
+        raise FormatError(f"{where}: {fields[0][:60]!r} is not base64: {error}; the file is damaged: fetch it again") from None
+    if not fields[1].isdigit() or len(fields[1]) > len(str(MAX_TOKEN_ID)) or int(fields[1]) > MAX_TOKEN_ID:
+        raise FormatError(f"{where}: the rank must be an integer in 0..{MAX_TOKEN_ID}, not {fields[1][:60]!r}")
+    return token, int(fields[1])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+
+
+def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+    if not allow_lossy:
+        _refuse_if_inexact(spec)
+    table = sorted(usable_vocab(spec).items(), key=lambda item: item[1])
+    lines = [b"%s %d\n" % (binascii.b2a_base64(token, newline=False), rank) for token, rank in table]
+    main = {name: b"".join(lines)}
+    implied, _ = recover_merges([token for token, _ in table])
+    return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=implied != spec.merges)}
+
+
+def _refuse_if_inexact(spec: TokenizerSpec) -> None:
+    conflict = _rank_conflict(spec) or _special_conflict(spec.added_tokens)
+    if conflict:
+        raise ConversionRefused(
+            f"tiktoken cannot hold this tokenizer exactly: {conflict}. allow_lossy=True writes the nearest file: tiktoken will then "
+            "give other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
+        )
+
+
+def _rank_conflict(spec: TokenizerSpec) -> str | None:
+    """Why merging by id is not merging by this list of merges, or None where it is on every input.
+
+    It is the same where the pairs stand in the order of what they make and every pair that the table implies is among them;
+    further pairs that make the same tokens another way change nothing, since their parts never meet.
+    """
+    vocab = usable_vocab(spec)
+    implied, unreachable = recover_merges(sorted(vocab, key=vocab.__getitem__))
+    if unreachable and not spec.ignore_merges:
+        token = unreachable[0]
+        return f"no merge makes {token!r} (id {vocab[token]}), and tiktoken would find it where it is a whole piece"
+    if implied == spec.merges:
+        return None
+    for earlier, later in pairwise(spec.merges):
+        if vocab[b"".join(earlier)] > vocab[b"".join(later)]:
+            return f"{_shown(earlier, vocab)} merges before {_shown(later, vocab)}, and tiktoken merges in the order of ids"
+    stated = set(spec.merges)
+    lacking = next((pair for pair in implied if pair not in stated), None)
+    return lacking and f"tiktoken would merge {_shown(lacking, vocab)}, which is not among the merges"
+
+
+def _special_conflict(tokens: Iterable[AddedToken]) -> str | None:
+    for token in tokens:
+        if not token.special:
+            return f"the added token {token.content!r} is always matched, and tiktoken knows only special tokens"
+        if token.single_word or token.lstrip or token.rstrip:
+            return f"the added token {token.content!r} has lstrip, rstrip or single_word, which tiktoken does not know"
+    contents = sorted(token.content for token in tokens)
+    for shorter, longer in pairwise(contents):  # sorted, so a prefix stands right before one of the texts it begins
+        if longer.startswith(shorter):
+            return f"the special token {shorter!r} begins {longer!r}, and tiktoken takes either where the longer one stands"
+    return None
+
+
+def _shown(pair: tuple[bytes, bytes], vocab: dict[bytes, int]) -> str:
+    return f"{pair[0]!r} + {pair[1]!r} (making id {vocab[pair[0] + pair[1]]})"
+
+
+def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.Encoding:
+    """The same tokenizer as a `tiktoken.Encoding`. Raises `ConversionRefused` where tiktoken would give other ids."""
+    import tiktoken
+
+    _refuse_if_inexact(spec)
+    return tiktoken.Encoding(
+        name, pat_str=tiktoken_pattern(spec), mergeable_ranks=usable_vocab(spec), special_tokens=dict(spec.special_tokens)
+    )
+
+
+def tiktoken_pattern(spec: TokenizerSpec) -> str:
+    r"""The pattern as tiktoken's `pat_str`. Text between matches, which tiktoken drops, is matched where it must be kept.
+
+    >>> tiktoken_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\p{L}+"))
+    '\\p{L}+|(?:(?!\\p{L}+)[\\s\\S])+'
+    """
+    if spec.pattern is None:
+        return r"[\s\S]+"
+    pattern = pattern_for(spec.pattern, "tiktoken")
+    if spec.unmatched == "drop" or covers_every_text(spec.pattern):
+        return pattern
+    return rf"{pattern}|(?:(?!{pattern})[\s\S])+"
+
+
+FORMAT = Format(
+    name="tiktoken",
+    description="tiktoken rank file: base64 token and rank per line",
+    is_folder=False,
+    recognises=_recognises,
+    read=_read,
+    write=_write,
+)

@@ -1,0 +1,407 @@
+"""tokenizer.json, the file of the `tokenizers` library and of every Hugging Face model, as far as it is byte-level BPE.
+
+Such a file can describe far more than a byte-level BPE. What gives a text other ids and has no place in a `TokenizerSpec`
+(normalizers, dropout, chains of unknown splits, ...) is refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from conversion.equality import never_produced
+from conversion.format import Format, Given, make_spec
+from conversion.json_text import field, read_json
+from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
+from conversion.sidecar import parse_added_token
+from hf_bpe.byte_level import token_to_bytes
+from hf_bpe.errors import ConversionRefused, FormatError, PatternError
+from hf_bpe.pattern_syntax import parse, translate
+from hf_bpe.patterns import NAMED_PATTERNS, check_pattern, find_named_pattern, pattern_for
+from hf_bpe.spec import AddedToken, TokenizerSpec
+
+__all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
+
+SplitRule = tuple[str | None, Literal["keep", "drop"]]
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    """A JSON object whose first value is no number (a bare vocabulary's is)."""
+    opening, brace, rest = head.partition(b"{")
+    _, _, value = rest.partition(b":")
+    return bool(brace) and not opening.strip(b"\xef\xbb\xbf \t\r\n") and not value.lstrip()[:1].isdigit() and b'"' in rest
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+
+
+def _read(path: Path, given: Given) -> TokenizerSpec:
+    given.refuse(str(path))
+    return from_dict(read_json(path), str(path))
+
+
+def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
+    """The tokenizer that the content of a tokenizer.json describes. `where` names it in errors.
+
+    Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is no plain byte-level BPE.
+    Post-processors and truncation do not change what a text's own ids are; `provenance["not_carried"]` names them.
+    """
+    if not isinstance(data, Mapping) or "model" not in data:
+        raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'")
+    model = field(dict(data), "model", dict, f"{where}: $")
+    _refuse_unknown_parts(data, model, where)
+    pattern, unmatched = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
+    spelled = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
+    merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
+    added = _read_added_tokens(data.get("added_tokens"), spelled, f"{where}: $.added_tokens")
+    ignore_merges = bool(model.get("ignore_merges", False))
+    vocab = without_added_tokens(
+        spelled,
+        added,
+        merges,
+        ignore_merges=ignore_merges,
+        pattern=pattern,
+        unmatched=unmatched,
+        where=f"{where}: $.model.vocab",
+    )
+    return make_spec(
+        where,
+        vocab=vocab,
+        merges=merges,
+        pattern=pattern,
+        unmatched=unmatched,
+        added_tokens=added,
+        ignore_merges=ignore_merges,
+        provenance={"format": FORMAT.name, "file": Path(where).name} | _not_carried(data),
+    )
+
+
+def _refuse_unknown_parts(data: Mapping[str, Any], model: Mapping[str, Any], where: str) -> None:
+    """Raise `ConversionRefused` naming the first part that changes ids and has no place in a spec."""
+    kind = model.get("type", "BPE")  # files of the first versions have no type
+    if kind != "BPE":
+        raise ConversionRefused(f"{where}: $.model.type is {kind!r}; only byte-level BPE is read")
+    for part, why in _changes_ids(data, model):
+        raise ConversionRefused(f"{where}: {part}: {why}")
+
+
+def _changes_ids(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    normalizer = data.get("normalizer")
+    if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
+        yield (
+            f"$.normalizer is {_kind(normalizer)}",
+            "byte-level BPE here runs on the text as it is; normalise the text before encoding",
+        )
+    if model.get("dropout"):
+        yield "$.model.dropout", "merges would be left out at random; set it to null"
+    if model.get("byte_fallback"):
+        yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
+    for affix in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(affix):
+            yield f"$.model.{affix}", f"tokens are spelled with {model[affix]!r}, which byte-level BPE does not know"
+    decoder = data.get("decoder")
+    if _kind(decoder) != "ByteLevel":
+        yield (
+            f"$.decoder is {_kind(decoder)}",
+            "a byte-level tokenizer needs the ByteLevel decoder, or it does not give the text back",
+        )
+
+
+def _kind(part: object) -> str:
+    return str(part.get("type", "an object without a type")) if isinstance(part, dict) else json.dumps(part)[:60]
+
+
+def _not_carried(data: Mapping[str, Any]) -> dict[str, str]:
+    parts = [part for part in ("post_processor", "truncation", "padding") if _kind(data.get(part)) not in ("null", "ByteLevel")]
+    return {"not_carried": ", ".join(parts)} if parts else {}
+
+
+def _read_merges(raw: list[Any], spelled: Mapping[str, int], where: str) -> tuple[tuple[bytes, bytes], ...]:
+    pairs = []
+    for number, entry in enumerate(raw):
+        pair = entry.split(" ") if isinstance(entry, str) else entry
+        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
+            raise FormatError(f"{where}[{number}] must be two tokens, as 'a b' or ['a', 'b'], not {str(entry)[:60]!r}")
+        pairs.append((pair[0], pair[1]))
+    return read_merges(pairs, spelled, lambda index: f"{where}[{index}]")
+
+
+def _read_added_tokens(raw: object, spelled: Mapping[str, int], where: str) -> tuple[AddedToken, ...]:
+    if raw is None:
+        return ()
+    if not isinstance(raw, list):
+        raise FormatError(f"{where} must be a list, not a {type(raw).__name__}")
+    added = tuple(parse_added_token(entry, f"{where}[{number}]") for number, entry in enumerate(raw))
+    for token, assigned in zip(added, _assigned_ids(added, spelled), strict=True):
+        if token.id != assigned:
+            raise FormatError(
+                f"{where}: {token.content!r} has id {token.id} here, but `tokenizers` gives it {assigned} when it loads the file; "
+                "put the token into $.model.vocab with the id it shall have"
+            )
+    _refuse_overlaps(added, where)
+    return added
+
+
+def _assigned_ids(added: Sequence[AddedToken], spelled: Mapping[str, int]) -> list[int]:
+    """The ids that `tokenizers` gives added tokens on loading: the one in the vocabulary, else the next after its length.
+
+    The ids that stand in the file beside them are not looked at.
+    """
+    following = iter(range(len(spelled), len(spelled) + len(added)))
+    return [spelled[token.content] if token.content in spelled else next(following) for token in added]
+
+
+def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
+    """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap."""
+    exact = [token.content for token in added if not token.normalized]
+    others = [token.content for token in added if token.normalized]
+    for first, second in product(exact, others):
+        if _overlap(first, second) or _overlap(second, first):
+            raise ConversionRefused(
+                f"{where}: {first!r} (normalized: false) and {second!r} (normalized: true) can overlap, and which of the two wins "
+                "follows no one rule; give both the same value"
+            )
+
+
+def _overlap(first: str, second: str) -> bool:
+    """Whether the second can begin inside the first."""
+    return second in first or any(second.startswith(first[start:]) for start in range(1, len(first)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading the pre-tokenizer
+
+
+def _read_split_rule(data: object, where: str) -> SplitRule:
+    *splits, last = _steps(data, where)
+    _check_byte_level(last, where)
+    texts = [_read_split(split, where) for split in splits]
+    if last.get("use_regex", True):
+        if texts:
+            raise ConversionRefused(
+                f"{where}: a Split before a ByteLevel that splits again (use_regex: true) is not one pattern"
+            )
+        return NAMED_PATTERNS["gpt2"].pattern, "keep"
+    if not texts:
+        return None, "keep"
+    if len(texts) == 1:
+        return _from_oniguruma(texts[0][0], where), texts[0][1]
+    return _read_stages(texts, where)
+
+
+def _steps(data: object, where: str) -> list[dict[str, Any]]:
+    """The pre-tokenizers in order, sequences inside sequences laid out flat; at least one."""
+    if not isinstance(data, dict):
+        raise ConversionRefused(f"{where} is {_kind(data)}; without a ByteLevel step this is not a byte-level tokenizer")
+    if data.get("type") != "Sequence":
+        return [data]
+    steps = [step for part in field(data, "pretokenizers", list, where) for step in _steps(part, where)]
+    if not steps:
+        raise ConversionRefused(f"{where} is an empty Sequence; without a ByteLevel step this is not a byte-level tokenizer")
+    return steps
+
+
+def _check_byte_level(step: dict[str, Any], where: str) -> None:
+    if step.get("type") != "ByteLevel":
+        raise ConversionRefused(f"{where} ends with {_kind(step)}; a byte-level tokenizer ends with ByteLevel")
+    if field(step, "add_prefix_space", bool, where):
+        raise ConversionRefused(f"{where}: add_prefix_space puts a space before the text; encode ' ' + text instead")
+    if "use_regex" in step:
+        field(step, "use_regex", bool, where)
+
+
+def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", "drop"]]:
+    """A Split step -> its regular expression in Oniguruma's syntax, and what becomes of the text between matches."""
+    if step.get("type") != "Split":
+        raise ConversionRefused(
+            f"{where} holds {_kind(step)}, which is no pattern known here; only Split and ByteLevel are read"
+        )
+    pattern = field(step, "pattern", dict, where)
+    if "Regex" not in pattern:
+        raise ConversionRefused(f"{where}: a Split at a fixed string is not read; write it as a Regex")
+    behavior, invert = field(step, "behavior", str, where), field(step, "invert", bool, where)
+    text = field(pattern, "Regex", str, f"{where}.pattern")
+    if behavior == "Isolated":
+        return text, "keep"
+    if behavior == "Removed" and invert:
+        return text, "drop"
+    raise ConversionRefused(
+        f"{where}: a Split with behavior {behavior!r} and invert {json.dumps(invert)} is not read; 'Isolated', or 'Removed' with "
+        "invert, are"
+    )
+
+
+def _read_stages(splits: Sequence[tuple[str, str]], where: str) -> SplitRule:
+    """Several Splits one after the other: a pattern only where a published one is just that."""
+    stages = tuple(text for text, _ in splits)
+    for named in NAMED_PATTERNS.values():
+        if named.stages == stages and all(unmatched == "keep" for _, unmatched in splits):
+            return named.pattern, "keep"
+    known = ", ".join(named.name for named in NAMED_PATTERNS.values() if named.stages)
+    raise ConversionRefused(
+        f"{where}: {len(stages)} Splits in a row that are not a published sequence ({known}) are no one pattern"
+    )
+
+
+def _from_oniguruma(text: str, where: str) -> str:
+    """A Split's regular expression as a pattern of ours: the published one where it is one, else translated."""
+    known = _published_splits().get(text)
+    if known is not None:
+        return known
+    try:
+        pattern = translate(text, source="oniguruma", target="regex")
+        check_pattern(pattern)
+    except PatternError as error:
+        raise ConversionRefused(f"{where}: {error}") from None
+    return pattern
+
+
+@cache
+def _published_splits() -> dict[str, str]:
+    """Texts a Split may hold -> the named pattern that they are."""
+    known: dict[str, str] = {}
+    for named in NAMED_PATTERNS.values():
+        for spelling in (named.pattern, *named.spellings):
+            if spelling is None or named.pattern is None:
+                continue
+            known[pattern_for(spelling, "oniguruma")] = named.pattern
+            if _means_the_same_in_oniguruma(spelling):
+                known[spelling] = named.pattern
+    return known
+
+
+def _means_the_same_in_oniguruma(pattern: str) -> bool:
+    return parse(pattern, "oniguruma") == parse(pattern, "regex")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+
+
+def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+    data = to_dict(spec, allow_lossy=allow_lossy)
+    return {name: json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()}
+
+
+def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]:
+    """The content of a tokenizer.json that gives the same ids, in `tokenizers`, for every text.
+
+    Raises `ConversionRefused` where there is none.
+    """
+    added = sorted(spec.added_tokens, key=lambda token: token.id)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [_write_added_token(token) for token in added],
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer_for(spec),
+        "post_processor": None,
+        "decoder": _byte_level(use_regex=True),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": spec.ignore_merges,
+            "vocab": _write_vocab(spec, added, allow_lossy),
+            "merges": spell_merges(spec.merges),
+        },
+    }
+
+
+def _write_added_token(token: AddedToken) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "content": token.content,
+        "single_word": token.single_word,
+        "lstrip": token.lstrip,
+        "rstrip": token.rstrip,
+        "normalized": token.normalized,
+        "special": token.special,
+    }
+
+
+def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: bool) -> dict[str, int]:
+    """The spelled vocabulary, with the added tokens in it if they would not get their own ids otherwise."""
+    spelled = spell_vocab(spec)
+    for token in added:
+        if spelled.get(token.content, token.id) != token.id:
+            raise ConversionRefused(
+                f"tokenizer.json cannot hold the added token {token.content!r} (id {token.id}): its text is how the bytes of token "
+                f"{spelled[token.content]} are spelled there"
+            )
+        if misread_when_decoding(token) and not allow_lossy:
+            raise ConversionRefused(
+                f"tokenizer.json encodes to the added token {token.content!r} but decodes it to other bytes, because its text is also "
+                "a spelling of bytes; allow_lossy=True writes it all the same"
+            )
+    _refuse_overlaps(added, "added tokens")
+    if [token.id for token in added] == _assigned_ids(added, spelled):
+        return spelled
+    if not allow_lossy:
+        _refuse_pieces(spec, [token for token in added if token.content not in spelled])
+    return spelled | {token.content: token.id for token in added}
+
+
+def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> None:
+    """In the vocabulary a token is also found as a whole piece where `ignore_merges` is on: wrong if it can be a piece."""
+    readable = {}
+    for token in new_entries:
+        try:
+            readable[token_to_bytes(token.content)] = token
+        except ValueError:
+            continue  # not in the byte alphabet, so no piece is spelled like that
+    idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched)
+    for entry, token in readable.items():
+        if entry not in idle:
+            raise ConversionRefused(
+                f"tokenizer.json can give the added token {token.content!r} its id {token.id} only inside the vocabulary, where "
+                "ignore_merges would also find it in plain text, as a whole piece; renumber the added tokens without gaps after the "
+                "vocabulary, or pass allow_lossy=True"
+            )
+
+
+def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
+    """The `pre_tokenizer` part: the spec's pattern and byte alphabet."""
+    named = find_named_pattern(spec.pattern)
+    if spec.pattern is None:
+        return _byte_level(use_regex=False)
+    if named is not None and named.name == "gpt2":
+        return _byte_level(use_regex=True)
+    if named is not None and named.stages:
+        return _sequence([_split(stage, "keep") for stage in named.stages])
+    if named is not None and named.pattern is not None and _means_the_same_in_oniguruma(named.pattern):
+        return _sequence([_split(named.pattern, "keep")])
+    return _sequence([_split(pattern_for(spec.pattern, "oniguruma"), "keep" if named else spec.unmatched)])
+
+
+def _sequence(splits: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "Sequence", "pretokenizers": [*splits, _byte_level(use_regex=False)]}
+
+
+def _split(pattern: str, unmatched: str) -> dict[str, Any]:
+    behavior, invert = ("Isolated", False) if unmatched == "keep" else ("Removed", True)
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
+
+
+def _byte_level(*, use_regex: bool) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+FORMAT = Format(
+    name="tokenizer.json",
+    description="the file of the tokenizers library, byte-level BPE",
+    is_folder=False,
+    recognises=_recognises,
+    read=_read,
+    write=_write,
+)
