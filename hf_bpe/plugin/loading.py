@@ -69,7 +69,8 @@ def _read_object(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        cut = " (the file is cut off)" if error.pos >= len(text.rstrip()) else ""
+        cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        cut = " (the file is cut off)" if cut_off else ""
         raise FormatError(
             f"{os.fspath(path)}: not JSON: {error.msg} at line {error.lineno} column {error.colno}{cut}; "
             "copy or download the file again"

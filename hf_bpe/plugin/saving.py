@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import tokenizers
 
 import hf_bpe
 from conversion import tokenizer_json
+from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
 from hf_bpe.plugin.loading import TOKENIZER_FILE, read_document
@@ -74,8 +76,25 @@ def _json(data: Mapping[str, Any]) -> bytes:
 
 
 def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> dict[str, Any]:
-    document = tokenizer_json.to_dict(vocabulary.spec)
+    spec = vocabulary.spec
+    misread = [token.content for token in vocabulary.added if _decoded_wrongly_by_stock(token.content)]
+    if misread:
+        warnings.warn(
+            f"other readers of tokenizer.json give added tokens {misread} the right ids but decode them to other text, as they take "
+            "them for spellings of bytes; names in ASCII, or with a character above U+0143, avoid that",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    # With ignore_merges the flag would let through more than that.
+    document = tokenizer_json.to_dict(spec, allow_lossy=bool(misread) and not spec.ignore_merges)
     return document if template.source is None else {**document, "post_processor": template.source}
+
+
+def _decoded_wrongly_by_stock(content: str) -> bool:
+    try:
+        return token_to_bytes(content) != content.encode()
+    except ValueError:  # holds a character that spells no byte
+        return False
 
 
 def _config(tokenizer: HfBpeTokenizer) -> dict[str, Any]:

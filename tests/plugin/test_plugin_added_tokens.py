@@ -1,0 +1,186 @@
+"""Tokens added at run time: ids, flags, what they match, and that nothing is lost on the way to disk."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import save_and_load_both
+from samples import NAMES, make_spec
+from tokenizers import AddedToken
+from transformers import PreTrainedTokenizerFast
+
+from hf_bpe import ConversionRefused
+from hf_bpe.plugin import HfBpeTokenizer
+
+TEXT = "a <t> b<t>c  <t>  d x<t> <t>y <t><t> word<t>word <|end|><t>"
+
+
+@pytest.fixture
+def both(tokenizer: Any, tmp_path: Path) -> Any:
+    return save_and_load_both(tokenizer, tmp_path / "both")
+
+
+FLAGS = [
+    dict(zip(("lstrip", "rstrip", "single_word", "special"), values, strict=True))
+    for values in product([False, True], repeat=4)
+]
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_every_combination_of_flags(both: Any, flags: dict[str, bool], tmp_path: Path) -> None:
+    for tokenizer in (both.ours, both.stock):
+        assert tokenizer.add_tokens([AddedToken("<t>", normalized=False, **flags)]) == 1
+    assert both.ours.encode(TEXT) == both.stock.encode(TEXT)
+    assert both.ours.encode(TEXT, split_special_tokens=True) == both.stock.encode(TEXT, split_special_tokens=True)
+    ids = both.ours.encode(TEXT)
+    assert both.ours.decode(ids, skip_special_tokens=True) == both.stock.decode(ids, skip_special_tokens=True)
+    again = save_and_load_both(both.ours, tmp_path / "again")
+    assert again.ours.added_tokens_decoder == again.stock.added_tokens_decoder == both.ours.added_tokens_decoder
+    assert again.ours.encode(TEXT) == again.stock.encode(TEXT) == ids
+
+
+STEPS: list[tuple[Any, bool]] = [
+    (["<a>", "<b>", "<a>", ""], False),
+    ("<a>", False),
+    (["<a>"], True),
+    ([AddedToken("<b>", lstrip=True)], False),
+    ([AddedToken("<b>", lstrip=True)], False),
+    (["the", "Ġ<new>"], False),
+    ([AddedToken("<c>", rstrip=True)], True),
+    (["<|end|>"], False),
+    ([], False),
+]
+
+
+def test_ids_flags_and_counts_step_by_step(both: Any) -> None:
+    for tokens, special in STEPS:
+        added = [tokenizer.add_tokens(tokens, special_tokens=special) for tokenizer in (both.ours, both.stock)]
+        assert added[0] == added[1], tokens
+        assert both.ours.added_tokens_decoder == both.stock.added_tokens_decoder, tokens
+        assert len(both.ours) == len(both.stock)
+        assert both.ours.get_vocab() == both.stock.get_vocab()
+        assert both.ours.all_special_tokens == both.stock.all_special_tokens
+
+
+def test_special_tokens_given_roles_at_run_time(both: Any, tmp_path: Path) -> None:
+    wanted = {"cls_token": "<cls>", "sep_token": AddedToken("<sep>", lstrip=True), "extra_special_tokens": ["<e1>", "<e2>"]}
+    for tokenizer in (both.ours, both.stock):
+        assert tokenizer.add_special_tokens(wanted) == 4
+    for loaded in (both, save_and_load_both(both.ours, tmp_path / "again")):
+        assert loaded.ours.cls_token_id == loaded.stock.cls_token_id
+        assert loaded.ours.all_special_ids == loaded.stock.all_special_ids
+        assert loaded.ours.special_tokens_map == loaded.stock.special_tokens_map
+        assert loaded.ours.encode("a <sep> <cls><e1>") == loaded.stock.encode("a <sep> <cls><e1>")
+
+
+def test_roles_named_when_loading(both: Any) -> None:
+    options = {"mask_token": AddedToken("<new mask>", lstrip=True), "unk_token": "<unk>", "image_token": "<image>"}
+    ours, stock = (cls.from_pretrained(both.folder, **options) for cls in (HfBpeTokenizer, PreTrainedTokenizerFast))
+    assert ours.added_tokens_decoder == stock.added_tokens_decoder
+    assert ours.special_tokens_map == stock.special_tokens_map
+    assert ours.encode("a  <new mask><image>") == stock.encode("a  <new mask><image>")
+    assert ours.image_token_id == stock.image_token_id
+
+
+def test_a_role_taken_away_or_changed_is_saved(tokenizer: Any, tmp_path: Path) -> None:
+    tokenizer.bos_token = None
+    tokenizer.pad_token = "<|end|>"
+    again = save_and_load_both(tokenizer, tmp_path)
+    assert again.ours.bos_token is None
+    assert again.stock.bos_token is None
+    assert again.ours.pad_token_id == again.stock.pad_token_id == again.ours.eos_token_id
+
+
+def test_added_tokens_decode_to_their_text_whatever_letters_they_hold(tokenizer: Any, tmp_path: Path) -> None:
+    contents = ["<é>", "<｜début▁of▁phrase｜>", "<안녕>", "<Ġx>"]
+    tokenizer.add_tokens(contents)
+    with pytest.warns(RuntimeWarning, match="<é>.*decode them to other text"):
+        again = save_and_load_both(tokenizer, tmp_path)
+    for content in contents:
+        ids = again.ours.encode(content)
+        assert ids == again.stock.encode(content) == [again.ours.convert_tokens_to_ids(content)]
+        assert again.ours.decode(ids) == content
+
+
+def test_a_token_that_merging_can_make_keeps_its_id(both: Any, tmp_path: Path) -> None:
+    word, token_id = next((token, n) for token, n in both.ours.get_vocab().items() if token.isascii() and len(token) == 4)
+    for tokenizer in (both.ours, both.stock):
+        size = len(tokenizer)
+        assert tokenizer.add_tokens([word]) == 1
+        assert len(tokenizer) == size
+    again = save_and_load_both(both.ours, tmp_path / "again")
+    text = f"a{word}b {word} {word}s"
+    assert again.ours.encode(text) == again.stock.encode(text) == both.stock.encode(text)
+    assert again.ours.convert_tokens_to_ids(word) == token_id
+
+
+def test_text_with_spaces_or_other_scripts_that_merging_can_make_keeps_its_id_too(tokenizer: Any, tmp_path: Path) -> None:
+    text = tokenizer.decode(
+        [next(n for token, n in tokenizer.get_vocab().items() if token.startswith("Ġ") and len(token) == 4)]
+    )
+    (token_id,) = tokenizer.encode(text)
+    tokenizer.add_tokens([text])
+    assert tokenizer.encode(f"x{text}y")[1] == token_id
+    try:
+        again = save_and_load_both(tokenizer, tmp_path)
+    except ConversionRefused:  # then nothing is saved that would load differently
+        assert not list(tmp_path.iterdir())
+    else:
+        assert again.ours.encode(f"x{text}y") == again.stock.encode(f"x{text}y")
+
+
+@pytest.mark.parametrize("content", ["é", "Ġ", "Ġthe"])
+def test_a_token_spelt_like_other_bytes_is_refused(tokenizer: Any, content: str) -> None:
+    with pytest.raises(ValueError, match="cannot be told from"):
+        tokenizer.add_tokens([content])
+
+
+@pytest.mark.parametrize("bad", [[3], [None], ["fine", b"bytes"]])
+def test_what_is_not_a_token_is_refused_and_nothing_is_added(tokenizer: Any, bad: Any) -> None:
+    size = len(tokenizer)
+    with pytest.raises(TypeError):
+        tokenizer.add_tokens(bad)
+    assert len(tokenizer) == size
+    with pytest.raises(ValueError, match="surrogate"):
+        tokenizer.add_tokens(["\ud800"])
+
+
+def test_many_tokens_are_added_and_saved_quickly(tokenizer: Any, tmp_path: Path) -> None:
+    contents = [f"<extra_{n}>" for n in range(3_000)]
+    assert tokenizer.add_tokens(contents) == 3_000
+    for content in contents[:200]:
+        tokenizer.add_tokens([content + "!"])  # one by one must not rebuild everything each time
+    again = save_and_load_both(tokenizer, tmp_path)
+    text = "x".join(contents[::97])
+    assert again.ours.encode(text) == again.stock.encode(text)
+
+
+def test_training_makes_room_for_the_named_tokens() -> None:
+    tokenizer = HfBpeTokenizer.train(
+        iter(["to be or not to be, that is the question " * 5]), 300, pattern="gpt2", progress=False,
+        special_tokens=["<|x|>"], eos_token="<|end|>", pad_token="<|pad|>", additional_special_tokens=["<|im|>"], model_max_length=9,
+    )  # fmt: skip
+    assert len(tokenizer) <= 300
+    assert tokenizer.eos_token_id is not None
+    assert set(tokenizer.get_added_vocab()) == {"<|x|>", "<|end|>", "<|pad|>", "<|im|>"}
+    assert max(tokenizer.get_vocab().values()) == len(tokenizer) - 1
+    assert tokenizer.model_max_length == 9
+
+
+def test_bos_and_eos_can_be_switched(both: Any) -> None:
+    for value in (True, False):
+        for tokenizer in (both.ours, both.stock):
+            tokenizer.add_bos_token = value
+            tokenizer.add_eos_token = not value
+        assert both.ours("a", "b")["input_ids"] == both.stock("a", "b")["input_ids"]
+        assert (both.ours.add_bos_token, both.ours.add_eos_token) == (value, not value)
+
+
+def test_bos_without_a_bos_token_is_refused() -> None:
+    spec = make_spec()
+    with pytest.raises(ValueError, match="add_bos_token=True needs bos_token"):
+        HfBpeTokenizer.from_spec(spec, add_bos_token=True)
+    assert HfBpeTokenizer.from_spec(spec, **NAMES, add_eos_token=True).encode("")[0] == spec.special_tokens["<|end|>"]
