@@ -1,0 +1,86 @@
+"""The command itself: which commands there are, and what becomes of errors, warnings and Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import hf_bpe
+from hf_bpe.cli import convert, inspection, quickstart, text, train
+from hf_bpe.cli.console import message_of, print_error, print_warning
+from hf_bpe.errors import HfBpeError
+
+__all__ = ["app", "main"]
+
+
+class _OneMessagePerError(TyperGroup):
+    """Errors made on purpose, and the operating system's, become one message and exit code 1.
+
+    Typer itself does the rest: usage errors exit with 2, Ctrl-C with 130, a broken pipe is quiet.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: print_warning(str(message))
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()  # here, where a broken pipe is still handled
+            except (HfBpeError, OSError) as error:
+                if ctx.params["traceback"] or isinstance(error, BrokenPipeError):
+                    raise
+                print_error(message_of(error))
+                raise typer.Exit(1) from None
+            return result
+
+
+app = typer.Typer(
+    name="hf-bpe",
+    cls=_OneMessagePerError,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _command, _example in (
+    (train.train, "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
+    (text.encode, "hf-bpe encode my-tokenizer 'Hello world'"),
+    (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
+    (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
+    (convert.verify, "hf-bpe verify my-tokenizer my.tiktoken --corpus text.txt"),
+    (inspection.inspect, "hf-bpe inspect my-tokenizer"),
+    (quickstart.quickstart, "hf-bpe quickstart --output demo"),
+):
+    app.command(epilog=f"Example: `{_example}`")(_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hf-bpe {hf_bpe.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where in the program an error arose.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Train, run, convert and check byte-level BPE tokenizers.
+
+    A TOKENIZER is a Hugging Face folder, a folder with GPT-2's two files, a tokenizer.json, or a tiktoken rank file.
+    """
+
+
+def main() -> None:
+    """Run the command with the arguments of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 shows escapes instead of failing
+    app()

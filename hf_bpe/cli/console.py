@@ -1,0 +1,41 @@
+"""What commands say and where: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+__all__ = ["err", "message_of", "out", "print_error", "print_json", "print_warning"]
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(data: Any) -> None:
+    """Write JSON for programs: lists on one line, objects over several; ASCII, so that no encoding can damage it."""
+    typer.echo(json.dumps(data, indent=2 if isinstance(data, dict) else None))
+
+
+def print_error(message: str) -> None:
+    """Say why nothing came of it."""
+    err.print(f"[bold red]error:[/] {escape(message)}")
+
+
+def print_warning(message: str) -> None:
+    """Say what to know about a result."""
+    err.print(f"[bold yellow]warning:[/] {escape(message)}")
+
+
+def message_of(error: Exception) -> str:
+    """An error as one message; the operating system's without its number.
+
+    >>> message_of(FileNotFoundError(2, "No such file or directory", "x.txt"))
+    'x.txt: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__

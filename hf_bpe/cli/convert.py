@@ -1,0 +1,76 @@
+"""`hf-bpe convert` and `hf-bpe verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import conversion
+from conversion.registry import find_format, format_for_writing
+from hf_bpe.cli.console import err, out, print_json
+from hf_bpe.cli.files import refuse_existing, save
+from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load, load_options
+from hf_bpe.errors import FormatError
+
+__all__ = ["convert", "verify"]
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(show_default=False, help="What to read: a file or a folder.")],
+    target: Annotated[Path, typer.Argument(show_default=False, help="What to write.")],
+    source_format: SourceFormat = None,
+    target_format: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", show_default=False, help="Format to write; default: by TARGET's name."),
+    ] = None,
+    pattern: LoadedPattern = None,
+    special_token: SpecialIds = None,
+    allow_lossy: Annotated[
+        bool, typer.Option("--allow-lossy", help="Write the nearest file where the format cannot hold the tokenizer exactly.")
+    ] = False,
+    as_json: Json = False,
+    force: Force = False,
+) -> None:
+    """Write a tokenizer in another format. What cannot be converted exactly is refused, with the reason."""
+    _check_format_is_known(target, target_format)
+    refuse_existing(target, force)
+    spec = load(source, source_format, pattern, special_token)
+    written = save(spec, target, target_format, allow_lossy)
+    if as_json:
+        print_json({"files": list(map(str, written)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint})
+    else:
+        err.print(f"wrote {', '.join(map(str, written))}")
+
+
+def _check_format_is_known(target: Path, target_format: str | None) -> None:
+    try:
+        _ = format_for_writing(target) if target_format is None else find_format(target_format)
+    except FormatError as error:
+        raise typer.BadParameter(str(error).replace("format=", "--to"), param_hint="--to") from None
+
+
+def verify(
+    a: Annotated[Path, typer.Argument(metavar="A", show_default=False, help="A tokenizer: a file or a folder.")],
+    b: Annotated[Path, typer.Argument(metavar="B", show_default=False, help="The one to compare it with.")],
+    corpus: Annotated[
+        list[Path] | None, typer.Option(show_default=False, help="Text files to encode with both (repeatable).")
+    ] = None,
+    official: Annotated[
+        bool, typer.Option("--official", help="Run both with the libraries they come from, instead of with this package.")
+    ] = False,
+    pattern: LoadedPattern = None,
+    special_token: SpecialIds = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two tokenizers: what they consist of, and their ids on text. Exits with 1 if they differ."""
+    report = conversion.verify(
+        a, b, corpus=corpus, loader="official" if official else "own", **load_options(pattern, special_token)
+    )
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        out.print(report.summary(), soft_wrap=True, markup=False)
+    if not report.equal:
+        raise typer.Exit(1)

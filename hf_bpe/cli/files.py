@@ -1,0 +1,48 @@
+"""Where commands read text from and write tokenizers to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import conversion
+from hf_bpe.errors import FormatError
+from hf_bpe.files import read_text
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["HUGGING_FACE", "STDIN", "read_input", "refuse_existing", "save"]
+
+HUGGING_FACE = "huggingface"
+STDIN = Path("-")
+
+
+def read_input(text: str | None, file: Path | None) -> str:
+    """The text itself, else that of the file, else that of standard input. `-` is standard input too."""
+    if text not in (None, "-"):
+        return str(text)
+    if file not in (None, STDIN):
+        return read_text(file)
+    content = sys.stdin.buffer.read()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"standard input: not UTF-8 text: byte 0x{content[error.start]:02X} at offset {error.start}; convert it to UTF-8 first"
+        ) from None
+
+
+def refuse_existing(target: Path, force: bool) -> None:
+    """Raise `FileExistsError` for a file or a folder with something in it, unless forced."""
+    if force or not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    what = "is a folder with files in it" if target.is_dir() else "exists"
+    raise FileExistsError(f"{target} {what}; choose another name, or pass --force to write over it")
+
+
+def save(spec: TokenizerSpec, target: Path, file_format: str | None, allow_lossy: bool = False) -> list[Path]:
+    """Write a tokenizer in a format; a Hugging Face folder is written and checked by the plugin."""
+    if file_format != HUGGING_FACE:
+        return conversion.save(spec, target, format=file_format, allow_lossy=allow_lossy)
+    from hf_bpe.plugin import HfBpeTokenizer  # imports transformers, which takes seconds
+
+    return [Path(name) for name in HfBpeTokenizer.from_spec(spec).save_pretrained(target)]

@@ -1,0 +1,75 @@
+"""`hf-bpe inspect`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from conversion.merges import unreachable_tokens
+from hf_bpe.cli.console import out, print_json
+from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.patterns import find_named_pattern
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["describe", "inspect"]
+
+_LONGEST = 10
+
+
+def inspect(
+    tokenizer: Tokenizer,
+    as_json: Json = False,
+    pattern: LoadedPattern = None,
+    source: SourceFormat = None,
+    special_token: SpecialIds = None,
+) -> None:
+    """Show what a tokenizer consists of."""
+    facts = describe(load(tokenizer, source, pattern, special_token))
+    if as_json:
+        print_json(facts)
+        return
+    table = Table(show_header=False, box=None, title=str(tokenizer), title_justify="left", title_style="bold")
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), Text(_shown(value)))
+    out.print(table)
+
+
+def describe(spec: TokenizerSpec) -> dict[str, Any]:
+    """The facts about a tokenizer, ready for JSON."""
+    named = find_named_pattern(spec.pattern)
+    longest = sorted(spec.vocab, key=lambda token: (-len(token), spec.vocab[token]))[:_LONGEST]
+    return {
+        "dialect": spec.dialect,
+        "vocab_size": spec.vocab_size,
+        "n_vocab": spec.n_vocab,
+        "merges": len(spec.merges),
+        "special_tokens": dict(spec.special_tokens),
+        "other_added_tokens": {token.content: token.id for token in spec.added_tokens if not token.special},
+        "pattern": spec.pattern,
+        "pattern_name": named.name if named else None,
+        "unmatched_text": spec.unmatched,
+        "ignore_merges": spec.ignore_merges,
+        "unreachable_tokens": len(unreachable_tokens(spec.vocab, spec.merges)),
+        "longest_tokens": {token.decode("utf-8", "backslashreplace"): len(token) for token in longest},
+        "provenance": dict(spec.provenance),
+        "fingerprint": spec.fingerprint,
+    }
+
+
+def _shown(value: Any) -> str:
+    """A fact for people.
+
+    >>> _shown(50257), _shown({"<s>": 1}), _shown(None)
+    ('50,257', "'<s>' 1", '-')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return "\n".join(f"{key!r} {item}" for key, item in value.items()) or "-"
+    return "-" if value is None else str(value)

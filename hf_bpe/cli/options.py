@@ -1,0 +1,59 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import conversion
+from hf_bpe.patterns import NAMED_PATTERNS
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["Force", "Json", "LoadedPattern", "SourceFormat", "SpecialIds", "Tokenizer", "load", "load_options"]
+
+PATTERN_NAMES = ", ".join(NAMED_PATTERNS)
+
+Tokenizer = Annotated[Path, typer.Argument(metavar="TOKENIZER", show_default=False, help="Tokenizer: a file or a folder.")]
+LoadedPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        show_default=False,
+        help=f"How text is split, for files that do not say it: {PATTERN_NAMES}, or a regular expression.",
+    ),
+]
+SourceFormat = Annotated[
+    str | None, typer.Option("--from", metavar="FORMAT", show_default=False, help="Its format, instead of looking at it.")
+]
+SpecialIds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special-token",
+        metavar="NAME=ID",
+        show_default=False,
+        help="A special token and its id, for files that do not say it (repeatable).",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Write even where there is something already.")]
+
+
+def load_options(pattern: str | None, special_tokens: Sequence[str] | None) -> dict[str, Any]:
+    """The options as `conversion.load` takes them; what was not given is left to the file."""
+    given: dict[str, Any] = {} if pattern is None else {"pattern": pattern}
+    return given | ({"special_tokens": dict(map(_name_and_id, special_tokens))} if special_tokens else {})
+
+
+def load(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
+    """The tokenizer at a path."""
+    return conversion.load(path, format=source, **load_options(pattern, special_tokens))
+
+
+def _name_and_id(given: str) -> tuple[str, int]:
+    name, _, number = given.rpartition("=")
+    if not name or not number.isdecimal():
+        raise typer.BadParameter(f"{given!r} is not NAME=ID, such as '<|endoftext|>=50256'", param_hint="--special-token")
+    return name, int(number)
