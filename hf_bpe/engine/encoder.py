@@ -139,10 +139,7 @@ class Encoder:
         >>> encoder.encode_ordinary("hello <|endoftext|>")  # doctest: +SKIP
         [15339, 83739, 8862, 728, 428, 91, 29]
         """
-        try:
-            return self._engine.encode(text, self._ordinary)
-        except UnicodeEncodeError:
-            return self._engine.encode(as_unicode(text), self._ordinary)
+        return self._run(self._engine.encode, text, self._ordinary)
 
     def encode(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> list[int]:
         """Ids of a text, special tokens treated as the caller says (tiktoken's meaning).
@@ -157,12 +154,7 @@ class Encoder:
         policy = self._default
         if allowed_special != () or disallowed_special != "all":
             policy = self._policy(allowed_special, disallowed_special)
-        try:
-            return self._engine.encode(text, policy)
-        except UnicodeEncodeError:
-            return self._run(self._engine.encode, as_unicode(text), policy)
-        except DisallowedSpecialTokenError as error:
-            raise _disallowed(error) from None
+        return self._run(self._engine.encode, text, policy)
 
     def encode_batch(
         self,
@@ -185,20 +177,11 @@ class Encoder:
         >>> encoder.count("hello world")  # doctest: +SKIP
         2
         """
-        policy = self._policy(allowed_special, disallowed_special)
-        try:
-            return self._engine.count(text, policy)
-        except UnicodeEncodeError:
-            return self._run(self._engine.count, as_unicode(text), policy)
-        except DisallowedSpecialTokenError as error:
-            raise _disallowed(error) from None
+        return self._run(self._engine.count, text, self._policy(allowed_special, disallowed_special))
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces that merging never crosses, added tokens not considered."""
-        try:
-            return self._engine.pretokenize(text)
-        except UnicodeEncodeError:
-            return self._engine.pretokenize(as_unicode(text))
+        return self._run(self._engine.pretokenize, text)
 
     def encode_single_token(self, token: str | bytes) -> int:
         """The id of one token given as text or bytes, special tokens included. Raises `UnknownTokenError`."""
@@ -259,14 +242,15 @@ class Encoder:
         threads = num_threads if num_threads is not None else os.cpu_count() or 1
         if threads < 1:
             raise ValueError(f"num_threads must be at least 1, not {threads}")
-        try:
-            return self._run(self._engine.encode_batch, texts, policy, threads)
-        except UnicodeEncodeError:
-            return self._run(self._engine.encode_batch, [as_unicode(text) for text in texts], policy, threads)
+        return self._run(self._engine.encode_batch, texts, policy, threads)
 
-    def _run(self, method: Callable[..., Result], *arguments: Any) -> Result:
+    def _run(self, method: Callable[..., Result], text: str | Sequence[str], *arguments: Any) -> Result:
+        """Call the engine; a text that UTF-8 cannot hold is mended and tried again, which costs nothing where all can."""
         try:
-            return method(*arguments)
+            try:
+                return method(text, *arguments)
+            except UnicodeEncodeError:
+                return method(as_unicode(text) if isinstance(text, str) else [as_unicode(t) for t in text], *arguments)
         except DisallowedSpecialTokenError as error:
             raise _disallowed(error) from None
 
