@@ -8,22 +8,22 @@ from typing import Annotated
 import typer
 
 import conversion
-from conversion.registry import find_format, format_for_writing
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.files import refuse_existing, save
+from hf_bpe.cli.files import refuse_existing, save, target_format
 from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load, load_options
-from hf_bpe.errors import FormatError
 
 __all__ = ["convert", "verify"]
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(show_default=False, help="What to read: a file or a folder.")],
-    target: Annotated[Path, typer.Argument(show_default=False, help="What to write.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", show_default=False, help="What to read: a file or a folder.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write.")],
     source_format: SourceFormat = None,
-    target_format: Annotated[
+    to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FORMAT", show_default=False, help="Format to write; default: by TARGET's name."),
+        typer.Option(
+            metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says, else huggingface."
+        ),
     ] = None,
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
@@ -34,21 +34,16 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write a tokenizer in another format. What cannot be converted exactly is refused, with the reason."""
-    _check_format_is_known(target, target_format)
+    to = target_format(target, to)
     refuse_existing(target, force)
     spec = load(source, source_format, pattern, special_token)
-    written = save(spec, target, target_format, allow_lossy)
+    written = save(spec, target, to, allow_lossy)
     if as_json:
-        print_json({"files": list(map(str, written)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint})
+        print_json(
+            {"format": to, "files": list(map(str, written)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint}
+        )
     else:
         err.print(f"wrote {', '.join(map(str, written))}")
-
-
-def _check_format_is_known(target: Path, target_format: str | None) -> None:
-    try:
-        _ = format_for_writing(target) if target_format is None else find_format(target_format)
-    except FormatError as error:
-        raise typer.BadParameter(str(error).replace("format=", "--to"), param_hint="--to") from None
 
 
 def verify(

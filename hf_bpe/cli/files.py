@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
+
 import conversion
+from conversion.registry import find_format, format_for_writing
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["HUGGING_FACE", "STDIN", "read_input", "refuse_existing", "save"]
+__all__ = ["HUGGING_FACE", "STDIN", "read_input", "refuse_existing", "save", "target_format"]
 
 HUGGING_FACE = "huggingface"
 STDIN = Path("-")
@@ -39,7 +42,17 @@ def refuse_existing(target: Path, force: bool) -> None:
     raise FileExistsError(f"{target} {what}; choose another name, or pass --force to write over it")
 
 
-def save(spec: TokenizerSpec, target: Path, file_format: str | None, allow_lossy: bool = False) -> list[Path]:
+def target_format(target: Path, given: str | None) -> str:
+    """The format to write: the one given, else what the name says, else, for a name without an ending, a Hugging Face folder."""
+    try:
+        if given is not None:
+            return find_format(given).name
+        return format_for_writing(target).name if target.suffix[1:].isalpha() else HUGGING_FACE
+    except FormatError as error:
+        raise typer.BadParameter(str(error).replace("choose one with format=:", "choose one of")) from None
+
+
+def save(spec: TokenizerSpec, target: Path, file_format: str, allow_lossy: bool = False) -> list[Path]:
     """Write a tokenizer in a format; a Hugging Face folder is written and checked by the plugin."""
     if file_format != HUGGING_FACE:
         return conversion.save(spec, target, format=file_format, allow_lossy=allow_lossy)

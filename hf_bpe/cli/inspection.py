@@ -15,7 +15,7 @@ from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["describe", "inspect"]
 
-_LONGEST = 10
+_SHOWN = 10
 
 
 def inspect(
@@ -30,18 +30,18 @@ def inspect(
     if as_json:
         print_json(facts)
         return
-    table = Table(show_header=False, box=None, title=str(tokenizer), title_justify="left", title_style="bold")
+    table = Table(show_header=False, box=None)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), Text(_shown(value)))
-    out.print(table)
+    out.print(Text(str(tokenizer), style="bold"), table, sep="\n", soft_wrap=True)
 
 
 def describe(spec: TokenizerSpec) -> dict[str, Any]:
     """The facts about a tokenizer, ready for JSON."""
     named = find_named_pattern(spec.pattern)
-    longest = sorted(spec.vocab, key=lambda token: (-len(token), spec.vocab[token]))[:_LONGEST]
+    longest = sorted(spec.vocab, key=lambda token: (-len(token), spec.vocab[token]))[:_SHOWN]
     return {
         "dialect": spec.dialect,
         "vocab_size": spec.vocab_size,
@@ -54,7 +54,10 @@ def describe(spec: TokenizerSpec) -> dict[str, Any]:
         "unmatched_text": spec.unmatched,
         "ignore_merges": spec.ignore_merges,
         "unreachable_tokens": len(unreachable_tokens(spec.vocab, spec.merges)),
-        "longest_tokens": {token.decode("utf-8", "backslashreplace"): len(token) for token in longest},
+        "longest_tokens": [
+            {"id": spec.vocab[token], "bytes": len(token), "text": token.decode("utf-8", "backslashreplace")}
+            for token in longest
+        ],
         "provenance": dict(spec.provenance),
         "fingerprint": spec.fingerprint,
     }
@@ -63,13 +66,20 @@ def describe(spec: TokenizerSpec) -> dict[str, Any]:
 def _shown(value: Any) -> str:
     """A fact for people.
 
-    >>> _shown(50257), _shown({"<s>": 1}), _shown(None)
-    ('50,257', "'<s>' 1", '-')
+    >>> _shown(50257), _shown({"file": "x"}), _shown(None), _shown([{"id": 1, "text": "a"}])
+    ('50,257', 'file: x', '-', "id 1, text 'a'")
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        return "\n".join(f"{key!r} {item}" for key, item in value.items()) or "-"
+        return _lines([f"{key}: {item}" for key, item in value.items()])
+    if isinstance(value, list):
+        return _lines([", ".join(f"{key} {item!r:.36}" for key, item in each.items()) for each in value])
     return "-" if value is None else str(value)
+
+
+def _lines(lines: list[str]) -> str:
+    rest = len(lines) - _SHOWN
+    return "\n".join([*lines[:_SHOWN], *([f"... and {rest} more (--json shows all)"] if rest > 0 else [])]) or "-"

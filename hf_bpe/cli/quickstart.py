@@ -30,15 +30,17 @@ def quickstart(
 ) -> None:
     """Try everything once, on text every Python has: train, save, load with AutoTokenizer, convert, verify. No network."""
     refuse_existing(output, force)
+    started = time.perf_counter()
     table = _empty_table()
     failed: list[str] = []
     with err.status("") as status:
         for title, run in Demo(output, vocab_size, int(megabytes * 1e6)).steps():
             status.update(title)
-            started = time.perf_counter()
+            begun = time.perf_counter()
             result, passed = run()
             failed += [] if passed else [title]
-            table.add_row(_OK if passed else _FAILED, title, Text(result), f"{time.perf_counter() - started:.1f}")
+            table.add_row(_OK if passed else _FAILED, title, Text(result), f"{time.perf_counter() - begun:.1f}")
+    table.caption = f"{time.perf_counter() - started:.1f} seconds in all"
     out.print(table)
     out.print(_next_steps(output) if not failed else Text(f"FAILED: {', '.join(failed)}", style="bold red"))
     if failed:

@@ -24,7 +24,9 @@ File = Annotated[Path | None, typer.Option("--file", "-f", show_default=False, h
 
 def encode(
     tokenizer: Tokenizer,
-    text: Annotated[str | None, typer.Argument(show_default=False, help="Text; default: --file, else standard input.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", show_default=False, help="Text; default: --file, else standard input.")
+    ] = None,
     file: File = None,
     special: Annotated[
         SpecialRule, typer.Option(help="What a special token in the text is: an error, plain text, or (all) that token.")

@@ -15,7 +15,7 @@ import typer
 
 import hf_bpe
 from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.files import HUGGING_FACE, STDIN, refuse_existing, save
+from hf_bpe.cli.files import STDIN, refuse_existing, save, target_format
 from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
 
 __all__ = ["train"]
@@ -36,12 +36,16 @@ def train(
     num_threads: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Threads; default: all processors.")
     ] = None,
-    file_format: Annotated[str, typer.Option("--format", help="What to write.")] = HUGGING_FACE,
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", show_default=False, help="What to write; default: what OUTPUT's name says, else huggingface."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
     as_json: Json = False,
     force: Force = False,
 ) -> None:
     """Train a tokenizer on text files and save it."""
+    chosen = target_format(output, file_format)
     refuse_existing(output, force)
     started = time.perf_counter()
     with _on_disk(files) as paths:
@@ -55,13 +59,13 @@ def train(
             num_threads=num_threads,
             progress=not quiet and err.is_terminal,
         )
-    written = save(spec, output, file_format)
+    written = save(spec, output, chosen)
     seconds = time.perf_counter() - started
     if as_json:
         print_json(
             {
                 "output": str(output),
-                "format": file_format,
+                "format": chosen,
                 "files": list(map(str, written)),
                 "vocab_size": spec.vocab_size,
                 "merges": len(spec.merges),
