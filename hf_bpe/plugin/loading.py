@@ -13,7 +13,7 @@ from conversion import tokenizer_json
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.plugin.template import SequenceTemplate, read_template
-from hf_bpe.spec import TokenizerSpec
+from hf_bpe.plugin.vocabulary import Vocabulary
 
 __all__ = ["CONFIG_FILES", "TOKENIZER_FILE", "LoadedTokenizer", "check_config_files", "read_document", "read_tokenizer_file"]
 
@@ -29,7 +29,7 @@ class LoadedTokenizer:
     defaults: arguments of the tokenizer class that follow from it, unless the caller or tokenizer_config.json say otherwise.
     """
 
-    spec: TokenizerSpec
+    vocabulary: Vocabulary
     template: SequenceTemplate
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
@@ -42,7 +42,9 @@ def read_tokenizer_file(path: str | os.PathLike[str]) -> LoadedTokenizer:
 def read_document(data: Mapping[str, Any], where: str) -> LoadedTokenizer:
     """The same for what a tokenizer.json holds. `where` names it in errors."""
     spec = tokenizer_json.from_dict({**data, "post_processor": None}, where)
-    return LoadedTokenizer(spec, read_template(data.get("post_processor"), where), _defaults(data, where))
+    listed = [token.content for token in spec.added_tokens if token.content in data["model"]["vocab"]]
+    template = read_template(data.get("post_processor"), where)
+    return LoadedTokenizer(Vocabulary(spec, counted=listed), template, _defaults(data, where))
 
 
 def _defaults(data: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -87,6 +87,8 @@ def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> d
         )
     # With ignore_merges the flag would let through more than that.
     document = tokenizer_json.to_dict(spec, allow_lossy=bool(misread) and not spec.ignore_merges)
+    if not spec.ignore_merges:
+        document["model"]["vocab"] |= vocabulary.listed
     return document if template.source is None else {**document, "post_processor": template.source}
 
 
@@ -125,8 +127,8 @@ def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
     content = files[TOKENIZER_FILE].decode()
     vocabulary, template = tokenizer._vocabulary, tokenizer._template
     again = read_document(json.loads(content), TOKENIZER_FILE)
-    if Vocabulary(again.spec).spec != vocabulary.spec:
-        raise _not_exact(f"it reads back as {again.spec!r} instead of {vocabulary.spec!r}")
+    if again.vocabulary.spec != vocabulary.spec:
+        raise _not_exact(f"it reads back as {again.vocabulary.spec!r} instead of {vocabulary.spec!r}")
     if (again.template.single, again.template.pair) != (template.single, template.pair):
         raise _not_exact("the special tokens around texts read back differently")
     stock = tokenizers.Tokenizer.from_str(content)

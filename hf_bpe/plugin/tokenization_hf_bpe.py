@@ -69,15 +69,17 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         add_eos_token: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        if loaded is None:
-            if (spec is None) == (tokenizer_file is None):
-                raise ValueError(
-                    "pass either a TokenizerSpec or tokenizer_file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
-                    "and .from_pretrained(folder) are the usual ways"
-                )
-            loaded = LoadedTokenizer(spec, PLAIN) if spec is not None else read_tokenizer_file(tokenizer_file or "")
+        if loaded is None and spec is not None and tokenizer_file is None:
+            loaded = LoadedTokenizer(Vocabulary(spec), PLAIN)
+        elif loaded is None and spec is None and tokenizer_file is not None:
+            loaded = read_tokenizer_file(tokenizer_file)
+        elif loaded is None:
+            raise ValueError(
+                "pass either a TokenizerSpec or tokenizer_file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
+                "and .from_pretrained(folder) are the usual ways"
+            )
         self._template = loaded.template
-        self._set_vocabulary(Vocabulary(loaded.spec))
+        self._set_vocabulary(loaded.vocabulary)
         configured = kwargs.pop("added_tokens_decoder", None) or {}
         super().__init__(**{**loaded.defaults, **kwargs})
         self._complete = True
@@ -165,7 +167,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are without the added ones."""
+        """How many tokens there are without those added later; see `len` for all."""
         return self._vocabulary.base_size
 
     def __len__(self) -> int:

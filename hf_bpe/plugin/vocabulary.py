@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -44,20 +44,28 @@ class Vocabulary:
     """Immutable, so that a thread that took hold of one keeps a consistent view while another thread adds tokens.
 
     base: the vocabulary and the rules; its own added tokens are not looked at.
-    added: the added tokens in force; kept in the order of their ids, as files have them.
+    added: the added tokens in force (default: those of the base); kept in the order of their ids, as files have them.
+    counted: texts of added tokens that count towards `base_size`. Files list these in the vocabulary as well. Default: those
+        of the base, so that a tokenizer has the size it was trained for, as with the `tokenizers` library; but none with
+        `ignore_merges`, where a token in the vocabulary could also come from plain text.
 
     What is slow to make (the engine, the checked spec, inverse tables) is made when first needed. Pickles hold none of it,
     so that using a tokenizer does not change its pickle.
     """
 
-    def __init__(self, base: TokenizerSpec, added: Sequence[AddedToken] | None = None) -> None:
+    def __init__(
+        self, base: TokenizerSpec, added: Sequence[AddedToken] | None = None, counted: Collection[str] | None = None
+    ) -> None:
         self._base = base
+        if counted is None:
+            counted = () if base.ignore_merges else [token.content for token in base.added_tokens]
+        self._counted = frozenset(counted)
         self.added = tuple(sorted(base.added_tokens if added is None else added, key=lambda token: token.id))
         self.by_content = {token.content: token for token in self.added}
         self.by_id = {token.id: token for token in self.added}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Vocabulary, (self._base, self.added)
+        return Vocabulary, (self._base, self.added, sorted(self._counted))
 
     def __copy__(self) -> Vocabulary:
         return self
@@ -102,10 +110,15 @@ class Vocabulary:
 
     # -- sizes and look-ups -------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
+    def listed(self) -> dict[str, int]:
+        """Text -> id of the added tokens that count towards `base_size`."""
+        return {token.content: token.id for token in self.added if token.content in self._counted}
+
+    @cached_property
     def base_size(self) -> int:
-        """How many tokens there are without the added ones."""
-        return len(self._base.vocab)
+        """How many tokens there are without those added later."""
+        return len(self._base.vocab) + sum(token_id not in self._tokens for token_id in self.listed.values())
 
     @cached_property
     def size(self) -> int:
@@ -196,7 +209,7 @@ class Vocabulary:
             added[token.content] = new
             next_id += token_id is None
             changed += 1
-        return (Vocabulary(self._base, tuple(added.values())), changed) if changed else (self, 0)
+        return (Vocabulary(self._base, tuple(added.values()), self._counted), changed) if changed else (self, 0)
 
     def _id_in_base(self, content: str) -> int | None:
         try:
