@@ -1,0 +1,1 @@
+"""The tests, by behaviour. They need the native engine, the `test` extra, and nothing else: no network, no data files."""

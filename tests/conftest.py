@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import hypothesis
+import pytest
+
+import hf_bpe
+
+# The same examples in every run; `--hypothesis-profile=explore` looks for new ones.
+hypothesis.settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_configure() -> None:
+    """The suite compares two engines; without the compiled one it would compare the reference with itself."""
+    if not hf_bpe.native_available():
+        pytest.exit("the native engine is not installed: install a Rust toolchain, then `pip install -e .`", returncode=3)
