@@ -20,7 +20,7 @@ from conversion.printable import misread_when_decoding, read_merges, read_vocab,
 from conversion.sidecar import parse_added_token
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError, PatternError
-from hf_bpe.pattern_syntax import parse, translate
+from hf_bpe.pattern_syntax import Node, parse, render
 from hf_bpe.patterns import NAMED_PATTERNS, check_pattern, find_named_pattern, pattern_for
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -238,9 +238,10 @@ def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", 
 
 def _read_stages(splits: Sequence[tuple[str, str]], where: str) -> SplitRule:
     """Several Splits one after the other: a pattern only where a published one is just that."""
-    stages = tuple(text for text, _ in splits)
+    stages = [_parse_oniguruma(text, where) for text, _ in splits]
     for named in NAMED_PATTERNS.values():
-        if named.stages == stages and all(unmatched == "keep" for _, unmatched in splits):
+        published = [parse(stage, "oniguruma") for stage in named.stages]
+        if published == stages and all(unmatched == "keep" for _, unmatched in splits):
             return named.pattern, "keep"
     known = ", ".join(named.name for named in NAMED_PATTERNS.values() if named.stages)
     raise ConversionRefused(
@@ -250,28 +251,30 @@ def _read_stages(splits: Sequence[tuple[str, str]], where: str) -> SplitRule:
 
 def _from_oniguruma(text: str, where: str) -> str:
     """A Split's regular expression as a pattern of ours: the published one where it is one, else translated."""
-    known = _published_splits().get(text)
-    if known is not None:
-        return known
+    tree = _parse_oniguruma(text, where)
+    return _published_splits().get(tree) or render(tree, "regex")
+
+
+def _parse_oniguruma(text: str, where: str) -> Node:
     try:
-        pattern = translate(text, source="oniguruma", target="regex")
-        check_pattern(pattern)
+        tree = parse(text, "oniguruma")
+        check_pattern(render(tree, "regex"))
     except PatternError as error:
         raise ConversionRefused(f"{where}: {error}") from None
-    return pattern
+    return tree
 
 
 @cache
-def _published_splits() -> dict[str, str]:
-    """Texts a Split may hold -> the named pattern that they are."""
-    known: dict[str, str] = {}
+def _published_splits() -> dict[Node, str]:
+    """What a Split's regular expression may mean -> the named pattern that means it."""
+    known: dict[Node, str] = {}
     for named in NAMED_PATTERNS.values():
+        if named.pattern is None:
+            continue
         for spelling in (named.pattern, *named.spellings):
-            if spelling is None or named.pattern is None:
-                continue
-            known[pattern_for(spelling, "oniguruma")] = named.pattern
+            known[parse(pattern_for(spelling, "oniguruma"), "oniguruma")] = named.pattern
             if _means_the_same_in_oniguruma(spelling):
-                known[spelling] = named.pattern
+                known[parse(spelling, "oniguruma")] = named.pattern
     return known
 
 

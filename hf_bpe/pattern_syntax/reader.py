@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal as Choice
 
 from hf_bpe.errors import PatternError
@@ -23,6 +24,7 @@ from hf_bpe.pattern_syntax.tree import (
     Repeat,
     Sequence,
     Span,
+    oniguruma_word,
 )
 
 GENERAL_CATEGORIES = frozenset(
@@ -36,6 +38,9 @@ CASE_FORMS: dict[str, tuple[str, ...]] = {chr(c): (chr(c), chr(c - 32)) for c in
 CASE_FORMS["s"] += ("\u017f",)
 CASE_FORMS["k"] += ("\u212a",)
 CASE_OF = {form: forms for forms in CASE_FORMS.values() for form in forms}
+
+# Letters that Oniguruma also finds, under (?i), in one character that folds to both: ß, the ligatures ff fi fl st.
+ONIGURUMA_JOINS = (("s", "s"), ("f", "f"), ("f", "i"), ("f", "l"), ("s", "t"))
 
 _SIMPLE_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 _SET_OPERATORS = ("--", "&&", "||", "~~")
@@ -89,7 +94,17 @@ class _Parser:
         parts: list[Node] = []
         while self.peek() not in ("", "|", ")"):
             parts.append(self.quantified(flags))
+        if self.dialect == "oniguruma" and flags.ignore_case:
+            self.refuse_joined_letters(parts)
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def refuse_joined_letters(self, parts: list[Node]) -> None:
+        for pair in pairwise(parts):
+            for first, second in ONIGURUMA_JOINS:
+                if pair == (self.one(ord(first), _Flags(ignore_case=True)), self.one(ord(second), _Flags(ignore_case=True))):
+                    raise self.fail(
+                        f"{first + second!r} under (?i) also matches a single character to Oniguruma; write its forms out"
+                    )
 
     def quantified(self, flags: _Flags) -> Node:
         node = self.atom(flags)
@@ -126,6 +141,8 @@ class _Parser:
     def atom(self, flags: _Flags) -> Node:
         if self.take("("):
             return self.group(flags)
+        if (word := self.spelled_out_word()) is not None:
+            return Class((word,))
         if self.take("["):
             return self.character_class(flags)
         if self.take("."):
@@ -295,7 +312,17 @@ class _Parser:
         self.at += 1
         return Class(tuple(dict.fromkeys(items)), negated)
 
+    def spelled_out_word(self) -> Property | None:
+        """`\\w` as it is written out for Oniguruma, whose own leaves some characters out."""
+        if self.dialect == "oniguruma":
+            for negated in (False, True):
+                if self.take(oniguruma_word(negated=negated)):
+                    return Property("word", negated)
+        return None
+
     def class_item(self, flags: _Flags) -> list[Span | Property]:
+        if (word := self.spelled_out_word()) is not None:
+            return [word]
         if self.peek() == "[":
             raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
         if self.peek(2) in _SET_OPERATORS:

@@ -102,6 +102,11 @@ SCRIPTS = frozenset(
 )
 
 
+def oniguruma_word(*, negated: bool) -> str:
+    """The `\\w` of the other engines for Oniguruma, whose own leaves out other alphabetic characters and the two joiners."""
+    return f"[{'^' * negated}\\p{{Alphabetic}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}\\x{{200c}}\\x{{200d}}]"
+
+
 def matches_empty(node: Node) -> bool:
     """True unless every match is at least one character long (judged by shape: `a*` is True whatever surrounds it)."""
     match node:

@@ -18,6 +18,7 @@ from hf_bpe.pattern_syntax.tree import (
     Repeat,
     Sequence,
     Span,
+    oniguruma_word,
 )
 
 _SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#/ ") - {" ", "/"}
@@ -54,8 +55,8 @@ class _Renderer:
         if item.name == "space":
             return "\\S" if item.negated else "\\s"
         if item.name == "word":
-            if self.dialect == "oniguruma":  # its own \w leaves out other alphabetic characters and the two joiners
-                return f"[{'^' * item.negated}\\p{{Alphabetic}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}\\x{{200c}}\\x{{200d}}]"
+            if self.dialect == "oniguruma":
+                return oniguruma_word(negated=item.negated)
             return "\\W" if item.negated else "\\w"
         if item.name in SCRIPTS and self.dialect == "tiktoken":
             return f"\\{letter}{{Script={item.name}}}"
