@@ -135,6 +135,11 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
     repeated = [token for token, times in Counter(special_tokens).items() if times > 1]
     if repeated or "" in special_tokens:
         raise TrainingError(f"special tokens must be distinct and not empty: {repeated or ['']!r}")
+    bytes_already = [token for token in special_tokens if len(token.encode("utf-8", "replace")) == 1]
+    if bytes_already:
+        raise TrainingError(
+            f"special tokens {bytes_already!r} are single bytes, which are tokens already; give them a longer spelling"
+        )
     smallest = 256 + len(special_tokens)
     if vocab_size < smallest:
         raise TrainingError(
