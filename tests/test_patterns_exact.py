@@ -23,7 +23,25 @@ from .support.text import (
 from .support.vocabularies import byte_spec
 
 PATTERNS = [name for name in NAMED_PATTERNS if name != "none"]
-ENDINGS = ["", " ", "  ", "\n", " \n", "\n ", "\r\n", "\r", "\t", "\u3000", "a \n\n  ", "!\n", "/\n/", "'s", "'", "1", "e\u0301"]
+ENDINGS = [
+    "",
+    " ",
+    "  ",
+    "\n",
+    " \n",
+    "\n ",
+    "\r\n",
+    "\r",
+    "\t",
+    "\u3000",
+    "a \n\n  ",
+    "!\n",
+    "/\n/",
+    "'s",
+    "'",
+    "1",
+    "e\u0301",
+]
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
@@ -64,7 +82,9 @@ def test_every_code_point_is_of_the_official_kind(name: str) -> None:
     """In ascending order, and between letters: a character of another kind would break a run or make one."""
     characters = every_code_point()
     assert_split_officially(name, "".join(characters))
-    unusual = characters[0x20000:]  # ideographs, the unassigned and the private, nearly all of the same kind as their neighbours
+    unusual = characters[
+        0x20000:
+    ]  # ideographs, the unassigned and the private, nearly all of the same kind as their neighbours
     assert_split_officially(name, "a".join(unusual[::7]))
 
 

@@ -207,6 +207,8 @@ class ReferenceEngine:
 
     def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
         """Ids of a text."""
+        if not isinstance(text, str):
+            raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         for part in split_on_added_tokens(text, policy.forbid):
             if isinstance(part, AddedToken):
                 raise DisallowedSpecialTokenError(part.content)

@@ -1,0 +1,104 @@
+"""A description that contradicts itself cannot be made, and every defect is named."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from hf_bpe import AddedToken, SpecError, TokenizerSpec
+from tests.support.vocabularies import BYTES
+
+
+def make(**fields: Any) -> TokenizerSpec:
+    return TokenizerSpec(**({"vocab": BYTES | {b"ab": 256}, "merges": ((b"a", b"b"),)} | fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "defect"),
+    [
+        (
+            {"vocab": {t: i for t, i in BYTES.items() if t not in (b"\x00", b"a")}, "merges": ()},
+            "vocab lacks the bytes 0x00, 0x61;",
+        ),
+        ({"vocab": BYTES | {b"ab": 97}}, r"ids are not unique: b'ab' and b'a' share id 97"),
+        ({"vocab": BYTES | {b"": 300}, "merges": ()}, "vocab holds the empty token"),
+        ({"vocab": BYTES | {b"ab": -1}}, r"ids must lie in 0..2147483647: b'ab': -1"),
+        ({"vocab": BYTES | {b"ab": 2**31}}, "ids must lie in"),
+        ({"vocab": BYTES | {"ab": 256}}, "tokens must be bytes: 'ab'"),
+        ({"vocab": BYTES | {b"ab": True}}, r"ids must be int: b'ab': True"),
+        ({"vocab": [b"a"]}, "vocab must map bytes to ids, not be a list"),
+        ({"merges": ((b"a", b"c"),)}, r"not in vocab: b'a' \+ b'c'"),
+        ({"merges": ((b"a", b"b"), (b"a", b"b"))}, r"merges appear more than once: b'a' \+ b'b'"),
+        ({"merges": (("a", "b"),)}, "merges must be pairs of bytes"),
+        ({"merges": ((b"a",),)}, "merges must be pairs of bytes"),
+        ({"added_tokens": (AddedToken("", 300),)}, "an added token is empty"),
+        ({"added_tokens": (AddedToken("\ud800", 300),)}, "lone surrogate"),
+        ({"added_tokens": (AddedToken("<s>", -1),)}, r"'<s>': id -1 does not lie in"),
+        ({"added_tokens": (AddedToken("<s>", 300), AddedToken("<s>", 301))}, "'<s>' appears more than once"),
+        ({"added_tokens": (AddedToken("<s>", 300), AddedToken("<t>", 300))}, "'<s>' and '<t>' share id 300"),
+        ({"added_tokens": (AddedToken("<s>", 97),)}, r"'<s>' has id 97, which is b'a' in vocab"),
+        ({"added_tokens": (AddedToken("ab", 300),)}, "'ab' has id 300, but the same text has id 256"),
+        ({"added_tokens": ("<s>",)}, "added tokens must be AddedToken"),
+        ({"dialect": "unigram"}, "dialect 'unigram' is not known"),
+        ({"unmatched": "skip"}, "unmatched is 'skip'"),
+        ({"pattern": "("}, "expected '\\)'"),
+        ({"pattern": "a*"}, "can match the empty string"),
+    ],
+)
+def test_each_defect_is_named(fields: dict[str, Any], defect: str) -> None:
+    with pytest.raises(SpecError, match=defect):
+        make(**fields)
+
+
+def test_all_defects_are_named_at_once_and_survive_pickling() -> None:
+    with pytest.raises(SpecError) as caught:
+        make(merges=((b"a", b"c"),), pattern="a*", dialect="x")
+    assert len(caught.value.defects) == 3
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_an_added_token_may_stand_in_the_vocabulary_with_the_same_id() -> None:
+    assert make(added_tokens=(AddedToken("ab", 256),)).vocab_size == 257
+
+
+def test_sizes_count_holes_and_shared_ids() -> None:
+    spec = make(added_tokens=(AddedToken("<s>", 300), AddedToken("ab", 256)))
+    assert (spec.vocab_size, spec.n_vocab) == (258, 301)
+    assert spec.special_tokens == {"<s>": 300, "ab": 256}
+
+
+def test_nothing_can_be_changed() -> None:
+    spec = make()
+    with pytest.raises(FrozenInstanceError):
+        spec.pattern = "x"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        spec.vocab[b"zz"] = 1  # type: ignore[index]
+
+
+def test_later_changes_to_the_callers_dict_do_not_reach_it() -> None:
+    vocab = BYTES | {b"ab": 256}
+    spec = make(vocab=vocab)
+    vocab[b"zz"] = 400
+    assert b"zz" not in spec.vocab
+
+
+def test_equality_hash_and_fingerprint_ignore_where_it_came_from() -> None:
+    a, b = make(provenance={"file": "x"}), make()
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a.fingerprint == b.fingerprint != make(ignore_merges=True).fingerprint
+    assert pickle.loads(pickle.dumps(a)) == a
+    assert dict(pickle.loads(pickle.dumps(a)).provenance) == {"file": "x"}
+
+
+def test_replace_checks_again() -> None:
+    assert make().replace(pattern="b+").pattern == "b+"
+    with pytest.raises(SpecError):
+        make().replace(pattern="b*")
+
+
+def test_the_fingerprint_is_the_same_on_every_machine() -> None:
+    assert make().fingerprint == "73f0b20d478e5b2a7c0a2f5bd0e48c8a4654a481a1ccc5a6583ac9149d83d53e"

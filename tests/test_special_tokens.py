@@ -1,0 +1,134 @@
+"""Special tokens: tiktoken's meaning of allowed and disallowed; `tokenizers`' meaning of the flags."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import pytest
+import tiktoken
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder
+from tests.support.official import TIKTOKEN_PATTERNS
+from tests.support.text import difficult_text
+from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_ranks, cl100k_spec
+
+END = "<|endoftext|>"
+LECTURE_TEXT = "hello world!!!? (안녕하세요!) lol123 😉"
+
+
+def cl100k_of_tiktoken() -> tiktoken.Encoding:
+    return tiktoken.Encoding(
+        "cl100k_base", pat_str=TIKTOKEN_PATTERNS["cl100k"], mergeable_ranks=cl100k_ranks(), special_tokens=CL100K_SPECIALS
+    )
+
+
+@cache
+def both_engines() -> tuple[Encoder, tiktoken.Encoding]:
+    return Encoder(cl100k_spec()), cl100k_of_tiktoken()
+
+
+def test_the_lectures_text_is_encoded_as_tiktoken_does() -> None:
+    ids = Encoder(cl100k_spec()).encode(LECTURE_TEXT)
+    assert ids == cl100k_of_tiktoken().encode(LECTURE_TEXT)
+    assert Encoder(cl100k_spec()).decode(ids) == LECTURE_TEXT
+
+
+def test_every_special_token_gets_its_id_when_all_are_allowed() -> None:
+    text = "".join(f"x{content} " for content in CL100K_SPECIALS)
+    ids = Encoder(cl100k_spec()).encode(text, allowed_special="all")
+    assert ids == cl100k_of_tiktoken().encode(text, allowed_special="all")
+    assert set(CL100K_SPECIALS.values()) <= set(ids)
+
+
+def test_a_special_token_in_the_text_is_an_error_by_default_that_says_what_to_do() -> None:
+    encoder = Encoder(cl100k_spec())
+    for call in (encoder.encode, encoder.count):
+        with pytest.raises(DisallowedSpecialTokenError, match=r"'<\|endoftext\|>'.*allowed_special.*disallowed_special=\(\)"):
+            call(f"a {END}")
+    with pytest.raises(ValueError, match="disallowed special token"):
+        cl100k_of_tiktoken().encode(f"a {END}")
+
+
+CHOICES = [(), "all", {END}, {"<|fim_prefix|>", "<|fim_middle|>"}, {"<|unknown|>"}]
+
+
+@settings(max_examples=200)
+@given(
+    parts=st.lists(st.one_of(st.sampled_from([*CL100K_SPECIALS, "<|", "|>", "<|endof"]), difficult_text(8)), max_size=6),
+    allowed=st.sampled_from(CHOICES),
+    disallowed=st.sampled_from(CHOICES),
+)
+def test_allowed_and_disallowed_mean_what_they_mean_to_tiktoken(parts: list[str], allowed: object, disallowed: object) -> None:
+    text = "".join(parts)
+    arguments = {"allowed_special": set() if allowed == () else allowed, "disallowed_special": disallowed}
+    pair = both_engines()
+    try:
+        expected = pair[1].encode(text, **arguments)
+    except ValueError:
+        with pytest.raises(DisallowedSpecialTokenError):
+            pair[0].encode(text, **arguments)
+    else:
+        assert pair[0].encode(text, **arguments) == expected
+        assert pair[0].count(text, **arguments) == len(expected)
+    assert pair[0].encode_ordinary(text) == pair[1].encode_ordinary(text)
+
+
+def test_of_special_tokens_that_start_together_the_longest_wins() -> None:
+    tokens = (AddedToken("<a>", 256), AddedToken("<a><b>", 257), AddedToken("a><", 258))
+    for order, engine in itertools.product(itertools.permutations(tokens), ("native", "reference")):
+        encoder = Encoder(byte_spec(added_tokens=order), engine=engine)  # type: ignore[arg-type]
+        assert encoder.encode("<a><b>z<a>", allowed_special="all") == [257, ord("z"), 256]
+
+
+def test_added_tokens_that_are_not_special_are_always_matched() -> None:
+    encoder = Encoder(byte_spec(added_tokens=(AddedToken("<p>", 256, special=False), AddedToken("<s>", 257))))
+    assert encoder.encode_ordinary("<p>") == [256]
+    assert encoder.encode_ordinary("<s>") == list(b"<s>")
+    assert encoder.encode("<p><s>", allowed_special="all") == [256, 257]
+
+
+FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("single_word", "lstrip", "rstrip")})
+
+
+@settings(max_examples=300)
+@given(
+    flags=st.lists(FLAGS, min_size=2, max_size=2),
+    parts=st.lists(st.sampled_from(["<a>", "[bc]", " ", "  ", "\n", "\u3000", "x", "é", "_", "1", ".", "ß"]), max_size=8),
+)
+def test_flags_mean_what_they_mean_to_tokenizers(flags: list[dict[str, bool]], parts: list[str]) -> None:
+    text = "".join(parts)
+    added = [AddedToken(content, 256 + n, **flags[n]) for n, content in enumerate(["<a>", "[bc]"])]
+    stock = tokenizers.Tokenizer(tokenizers.models.BPE())
+    stock.add_special_tokens([tokenizers.AddedToken(t.content, normalized=False, **flags[n]) for n, t in enumerate(added)])
+    stock.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex("(?m:.)"), "isolated")
+    expected = stock.encode(text).ids
+    for engine in ("native", "reference"):
+        encoder = Encoder(byte_spec(added_tokens=tuple(added)), engine=engine)  # type: ignore[arg-type]
+        ids = encoder.encode(text, allowed_special="all")
+        assert [token_id - 256 for token_id in ids if token_id > 255] == expected
+    native, reference = (Encoder(byte_spec(added_tokens=tuple(added)), engine=e) for e in ("native", "reference"))  # type: ignore[arg-type]
+    assert native.encode(text, allowed_special="all") == reference.encode(text, allowed_special="all")
+
+
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+def test_a_string_in_place_of_a_set_is_refused(argument: str) -> None:
+    with pytest.raises(TypeError, match=f"{argument} must be 'all' or a collection"):
+        Encoder(byte_spec()).encode("a", **{argument: "<s>"})  # type: ignore[arg-type]
+
+
+def test_endlessly_many_policies_do_not_pile_up() -> None:
+    tokens = tuple(AddedToken(f"<{n}>", 256 + n) for n in range(200))
+    encoder = Encoder(byte_spec(added_tokens=tokens))
+    for n in range(200):
+        assert encoder.encode(f"<{n}>", allowed_special={f"<{n}>"}) == [256 + n]
+    assert len(encoder._policies) <= 64
+
+
+def test_special_tokens_decode_to_their_text() -> None:
+    encoder = Encoder(byte_spec(added_tokens=(AddedToken("<é>", 300),)))
+    assert encoder.decode([ord("a"), 300]) == "a<é>"
+    assert encoder.encode_single_token("<é>") == 300
