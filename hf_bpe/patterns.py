@@ -23,28 +23,39 @@ _DEEPSEEK_MAIN = (
 
 
 def _deepseek_as_one_pattern() -> str:
-    """The three successive splits as one pattern: later stages never see what an earlier one took.
+    """The three successive splits as one pattern.
 
-    Plain alternation of the three is wrong (two spaces before a CJK character: the third stage sees the end of its piece
-    there, so `\\s+(?!\\S)` takes both). Hence every character of stage three must lie outside stages one and two, its
-    look-ahead too, and what no stage matches stays one piece.
+    Each stage sees the pieces of the one before, and only within their borders. So stage three never sees a digit beside
+    other text, nor Chinese or Japanese beside other text, but does split a run of Chinese and Japanese again: U+30FB is
+    punctuation. Plain alternation of the three is wrong (two spaces before a Chinese character: the third stage sees the
+    end of its piece there, so `\\s+(?!\\S)` takes both). What no stage matches stays one piece.
     """
     taken = rf"[\p{{N}}{_DEEPSEEK_CJK[1:]}"
-    free = f"(?!{taken})"
-    matched = "|".join(
+    free, run = f"(?!{taken})", f"(?={_DEEPSEEK_CJK})"
+
+    def words(within: str) -> str:
+        return rf"(?:{within}[^\r\n\p{{L}}\p{{P}}\p{{S}}])?(?:{within}[\p{{L}}\p{{M}}])+"
+
+    def marks(within: str) -> str:
+        return rf"(?:{within}[\p{{P}}\p{{S}}])+"
+
+    def gaps(within: str) -> str:  # what is in no class above, but for the last one before a word, which leads it
+        return rf"(?:{within}[^\s\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}])+(?!{within}[\p{{L}}\p{{M}}])"
+
+    return "|".join(
         [
             r"\p{N}{1,3}",
-            f"{_DEEPSEEK_CJK}+",
+            f"{words(run)}|{marks(run)}|{gaps(run)}",
             # ASCII punctuation, the letters A-Z, white space and line breaks are never taken; the other classes can be.
             r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+",
-            rf"(?:{free}[^\r\n\p{{L}}\p{{P}}\p{{S}}])?(?:{free}[\p{{L}}\p{{M}}])+",
-            rf" ?(?:{free}[\p{{P}}\p{{S}}])+[\r\n]*",
+            words(free),
+            rf" ?{marks(free)}[\r\n]*",
             r"\s*[\r\n]+",
             rf"\s+(?!{free}\S)",
             r"\s+",
+            gaps(free),
         ]
     )
-    return f"{matched}|(?:(?!{matched})[\\s\\S])+"
 
 
 @dataclass(frozen=True)
