@@ -21,7 +21,7 @@ from hf_bpe.plugin.inputs import Batch, read_inputs
 from hf_bpe.plugin.loading import CONFIG_FILES, TOKENIZER_FILE, LoadedTokenizer, check_config_files, read_tokenizer_file
 from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
 from hf_bpe.plugin.template import PLAIN, SequenceTemplate, bos_eos_template
-from hf_bpe.plugin.vocabulary import Vocabulary, to_library_token
+from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training import train
 
@@ -196,14 +196,18 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._added_tokens_decoder = {token.id: to_library_token(token) for token in vocabulary.added}
-        self._added_tokens_encoder = dict(vocabulary.added_ids)
+        self._added_tokens_encoder = vocabulary.added_ids  # what transformers' own methods look at
+
+    @property
+    def _added_tokens_decoder(self) -> dict[int, tokenizers.AddedToken]:
+        return self._vocabulary.library_tokens
 
     def _tokens_to_add(self, configured: dict[int, tokenizers.AddedToken]) -> list[tokenizers.AddedToken]:
-        """Tokens that the configuration names and the vocabulary may lack, with the flags the configuration gives them."""
+        """Tokens that the configuration names and the vocabulary lacks, or that become special by the role they are given."""
         named = {str(token) for token in self._special_tokens_map.values() if token}
-        known = self._vocabulary.by_content.keys() | {str(token) for token in configured.values()}
-        wanted = [token for _, token in sorted(configured.items())]
+        told = [*self._vocabulary.library_tokens.values(), *(token for _, token in sorted(configured.items()))]
+        known = {token.content: token for token in told}
+        wanted = list(known.values())
         for token in [*self._special_tokens_map.values(), *self._extra_special_tokens]:
             if token is not None and str(token) not in known:
                 wanted.append(_library_token(token, special=isinstance(token, str) or None))

@@ -13,10 +13,10 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["Vocabulary", "to_library_token"]
+__all__ = ["Vocabulary"]
 
 
-def to_library_token(token: AddedToken) -> tokenizers.AddedToken:
+def _to_library_token(token: AddedToken) -> tokenizers.AddedToken:
     """The same token as the class that the `tokenizers` and `transformers` libraries use."""
     return tokenizers.AddedToken(
         token.content,
@@ -103,6 +103,11 @@ class Vocabulary:
     def added_ids(self) -> dict[str, int]:
         """Text -> id of the added tokens, in the order of the ids."""
         return {token.content: token.id for token in self.added}
+
+    @cached_property
+    def library_tokens(self) -> dict[int, tokenizers.AddedToken]:
+        """Id -> added token, as the class of the `tokenizers` library."""
+        return {token.id: _to_library_token(token) for token in self.added}
 
     @cached_property
     def _ids(self) -> dict[str, int]:

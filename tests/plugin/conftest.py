@@ -34,13 +34,23 @@ def spec() -> TokenizerSpec:
     return make_spec()
 
 
+def save_example(kind: str, spec: TokenizerSpec, folder: Path) -> Saved:
+    base = make_spec(pattern=None) if kind == "no pattern" else spec
+    around = {f"add_{name}_token": True for name in ("bos", "eos") if name in kind}
+    tokenizer = HfBpeTokenizer.from_spec(base, **NAMES, **around, chat_template=CHAT_TEMPLATE, model_max_length=64)
+    return save_and_load_both(tokenizer, folder)
+
+
 @pytest.fixture(scope="session", params=["plain", "bos", "eos", "bos and eos", "no pattern"])
 def saved(request: pytest.FixtureRequest, spec: TokenizerSpec, tmp_path_factory: pytest.TempPathFactory) -> Saved:
     """Shared by tests that do not change the tokenizers."""
-    base = make_spec(pattern=None) if request.param == "no pattern" else spec
-    around = {f"add_{name}_token": True for name in ("bos", "eos") if name in request.param}
-    tokenizer = HfBpeTokenizer.from_spec(base, **NAMES, **around, chat_template=CHAT_TEMPLATE, model_max_length=64)
-    return save_and_load_both(tokenizer, tmp_path_factory.mktemp("saved"))
+    return save_example(request.param, spec, tmp_path_factory.mktemp("saved"))
+
+
+@pytest.fixture(scope="session")
+def example(spec: TokenizerSpec, tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    """One of them, for slow tests that need no more."""
+    return save_example("bos and eos", spec, tmp_path_factory.mktemp("example"))
 
 
 @pytest.fixture

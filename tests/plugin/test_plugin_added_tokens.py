@@ -85,6 +85,15 @@ def test_roles_named_when_loading(both: Any) -> None:
     assert ours.image_token_id == stock.image_token_id
 
 
+def test_a_token_with_a_role_becomes_special(spec: Any, tmp_path: Path) -> None:
+    ours = HfBpeTokenizer.from_spec(spec, pad_token="<tool>")
+    assert ours.added_tokens_decoder[ours.pad_token_id].special
+    again = save_and_load_both(ours, tmp_path)
+    ids = again.ours.encode("a<tool>b<mask>c")
+    for loaded in (ours, again.ours):
+        assert loaded.decode(ids, skip_special_tokens=True) == again.stock.decode(ids, skip_special_tokens=True) == "abc"
+
+
 def test_a_role_taken_away_or_changed_is_saved(tokenizer: Any, tmp_path: Path) -> None:
     tokenizer.bos_token = None
     tokenizer.pad_token = "<|end|>"

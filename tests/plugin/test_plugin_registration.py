@@ -44,13 +44,13 @@ def run(code: str, *arguments: str) -> Any:
         ("from transformers import AutoTokenizer", "TokenizersBackend"),
     ],
 )
-def test_a_separate_process_gives_the_same_ids(imports: str, expected: str, saved: Any, tmp_path: Path) -> None:
+def test_a_separate_process_gives_the_same_ids(imports: str, expected: str, example: Any, tmp_path: Path) -> None:
     (tmp_path / "texts.json").write_text(json.dumps(TEXTS), encoding="utf-8")
     code = f"import json, sys; {imports}\n{REPORT}"
-    name, ids, texts, hooks = run(code, str(saved.folder), str(tmp_path / "texts.json"))
+    name, ids, texts, hooks = run(code, str(example.folder), str(tmp_path / "texts.json"))
     assert name == expected
-    assert ids == saved.ours(TEXTS)["input_ids"]
-    assert texts == saved.ours.batch_decode(ids)
+    assert ids == example.ours(TEXTS)["input_ids"]
+    assert texts == example.ours.batch_decode(ids)
     assert hooks == 0
 
 
@@ -60,7 +60,7 @@ def test_importing_the_package_does_not_import_transformers_or_torch() -> None:
     assert not set(run(code)) & set(heavy)
 
 
-def test_other_folders_still_give_the_stock_class(saved: Any, tmp_path: Path) -> None:
+def test_other_folders_still_give_the_stock_class(example: Any, tmp_path: Path) -> None:
     for name in (
         "PreTrainedTokenizerFast",
         "PreTrainedTokenizer",
@@ -69,7 +69,7 @@ def test_other_folders_still_give_the_stock_class(saved: Any, tmp_path: Path) ->
         "NoSuchTokenizer",
         None,
     ):
-        saved.stock.save_pretrained(tmp_path)
+        example.stock.save_pretrained(tmp_path)
         config = json.loads((tmp_path / "tokenizer_config.json").read_text())
         config.pop("hf_bpe")
         config["tokenizer_class"] = name
@@ -80,27 +80,27 @@ def test_other_folders_still_give_the_stock_class(saved: Any, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "bert", "gpt_neox"])
-def test_a_model_configuration_beside_it_changes_nothing(saved: Any, tmp_path: Path, model_type: str) -> None:
-    saved.ours.save_pretrained(tmp_path)
+def test_a_model_configuration_beside_it_changes_nothing(example: Any, tmp_path: Path, model_type: str) -> None:
+    example.ours.save_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
     loaded = AutoTokenizer.from_pretrained(tmp_path)
     assert type(loaded) is HfBpeTokenizer
-    assert loaded(TEXTS)["input_ids"] == saved.ours(TEXTS)["input_ids"]
+    assert loaded(TEXTS)["input_ids"] == example.ours(TEXTS)["input_ids"]
 
 
-def test_a_folder_that_names_our_class_gives_it(saved: Any, tmp_path: Path) -> None:
-    saved.ours.save_pretrained(tmp_path)
+def test_a_folder_that_names_our_class_gives_it(example: Any, tmp_path: Path) -> None:
+    example.ours.save_pretrained(tmp_path)
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "HfBpeTokenizer"}))
     assert type(AutoTokenizer.from_pretrained(tmp_path)) is HfBpeTokenizer
     code = f"import json, sys; from transformers import AutoTokenizer\n{REPORT}"
     (tmp_path / "texts").write_text(json.dumps(TEXTS), encoding="utf-8")
     name, ids, *_ = run(code, str(tmp_path), str(tmp_path / "texts"))
-    assert (name, ids) == ("TokenizersBackend", saved.ours(TEXTS)["input_ids"])
+    assert (name, ids) == ("TokenizersBackend", example.ours(TEXTS)["input_ids"])
 
 
-def test_a_marked_folder_that_cannot_be_run_exactly_gives_the_stock_class_and_a_warning(saved: Any, tmp_path: Path) -> None:
-    saved.stock.save_pretrained(tmp_path)  # keeps the mark
+def test_a_marked_folder_that_cannot_be_run_exactly_gives_the_stock_class_and_a_warning(example: Any, tmp_path: Path) -> None:
+    example.stock.save_pretrained(tmp_path)  # keeps the mark
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "normalizer": {"type": "Lowercase"}}))
     with pytest.warns(RuntimeWarning, match="instead of HfBpeTokenizer"):
@@ -109,19 +109,19 @@ def test_a_marked_folder_that_cannot_be_run_exactly_gives_the_stock_class_and_a_
     assert loaded.encode("ABC") == loaded.encode("abc")
 
 
-def test_a_stock_tokenizer_saved_again_still_gives_our_class(saved: Any, tmp_path: Path) -> None:
-    saved.stock.save_pretrained(tmp_path)
+def test_a_stock_tokenizer_saved_again_still_gives_our_class(example: Any, tmp_path: Path) -> None:
+    example.stock.save_pretrained(tmp_path)
     loaded = AutoTokenizer.from_pretrained(tmp_path)
     assert type(loaded) is HfBpeTokenizer
-    assert loaded(TEXTS)["input_ids"] == saved.ours(TEXTS)["input_ids"]
+    assert loaded(TEXTS)["input_ids"] == example.ours(TEXTS)["input_ids"]
 
 
-def test_arguments_reach_our_class_through_the_auto_class(saved: Any) -> None:
+def test_arguments_reach_our_class_through_the_auto_class(example: Any) -> None:
     loaded = AutoTokenizer.from_pretrained(
-        saved.folder, padding_side="left", use_fast=True, model_max_length=12, trust_remote_code=True
+        example.folder, padding_side="left", use_fast=True, model_max_length=12, trust_remote_code=True
     )
     assert (type(loaded), loaded.padding_side, loaded.model_max_length) == (HfBpeTokenizer, "left", 12)
-    assert AutoTokenizer.from_pretrained(saved.folder, use_fast=False)("a") == saved.ours("a")
+    assert AutoTokenizer.from_pretrained(example.folder, use_fast=False)("a") == example.ours("a")
 
 
 def test_registering_again_changes_nothing() -> None:
@@ -133,7 +133,7 @@ def test_registering_again_changes_nothing() -> None:
     assert before == tokenization_auto.REGISTERED_TOKENIZER_CLASSES
 
 
-def test_without_transformers_private_table_only_the_ids_stay_the_same(saved: Any, tmp_path: Path) -> None:
+def test_without_transformers_private_table_only_the_ids_stay_the_same(example: Any, tmp_path: Path) -> None:
     (tmp_path / "texts").write_text(json.dumps(TEXTS), encoding="utf-8")
     code = f"""
 import json, sys
@@ -143,12 +143,12 @@ auto.AutoTokenizer.register = staticmethod(lambda *a, **k: None)
 import hf_bpe
 from transformers import AutoTokenizer
 {REPORT}"""
-    name, ids, *_ = run(code, str(saved.folder), str(tmp_path / "texts"))
-    assert (name, ids) == ("TokenizersBackend", saved.ours(TEXTS)["input_ids"])
+    name, ids, *_ = run(code, str(example.folder), str(tmp_path / "texts"))
+    assert (name, ids) == ("TokenizersBackend", example.ours(TEXTS)["input_ids"])
 
 
-def test_a_repository_with_its_own_code_still_runs_it_when_trusted(saved: Any, tmp_path: Path) -> None:
-    saved.stock.save_pretrained(tmp_path)
+def test_a_repository_with_its_own_code_still_runs_it_when_trusted(example: Any, tmp_path: Path) -> None:
+    example.stock.save_pretrained(tmp_path)
     path = tmp_path / "tokenizer_config.json"
     config = json.loads(path.read_text())
     config.pop("hf_bpe")
