@@ -35,7 +35,10 @@ def read_input(text: str | None, file: Path | None) -> str:
 
 
 def refuse_existing(target: Path, force: bool) -> None:
-    """Raise `FileExistsError` for a file or a folder with something in it, unless forced."""
+    """Raise `FileExistsError` for a file or a folder with something in it, unless forced; for a device or a pipe always."""
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        # Files take their names by renaming, which would put a plain file in the place of /dev/null for everybody.
+        raise FileExistsError(f"{target} is neither a file nor a folder; choose another name")
     if force or not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     what = "is a folder with files in it" if target.is_dir() else "exists"

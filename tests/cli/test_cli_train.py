@@ -1,6 +1,7 @@
 """train: what it writes, and that it writes nothing when something is wrong."""
 
 import json
+import os
 
 import pytest
 from cli_samples import CORPUS, EOT
@@ -101,6 +102,15 @@ def test_existing_output_is_kept_unless_forced(run, fails, corpus, out):
     assert run("train", corpus, "-o", out, *SMALL, "--force").exit_code == 0
     assert (out / "notes.txt").read_text() == "mine"
     assert conversion.load(out).vocab_size == 320
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX pipes")
+@pytest.mark.parametrize("flags", [(), ("--force",)])
+def test_a_device_or_pipe_is_never_replaced(fails, corpus, tmp_path, flags):
+    pipe = tmp_path / "pipe"  # stands for /dev/null, which a test must not put at risk
+    os.mkfifo(pipe)
+    assert "neither a file nor a folder" in fails("train", corpus, "-o", pipe, "--format", "tokenizer.json", *flags)
+    assert pipe.is_fifo()
 
 
 def test_an_empty_folder_is_no_output(run, corpus, out):
