@@ -13,10 +13,12 @@ every other entry that no merge makes stays an ordinary token that encoding neve
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
 from conversion.json_text import parse_json
 from conversion.merges import recover_merges, unreachable_tokens
@@ -75,17 +77,14 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     added = _added_tokens(given, sidecar, spelled, merges)
     pattern, unmatched = _split_rule(given, sidecar)
     ignore_merges = sidecar.ignore_merges if sidecar else False
+    is_idle: Callable[[set[bytes]], set[bytes]] = partial(
+        never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched
+    )
+    if sidecar and given.special_tokens is None:
+        is_idle = sidecar.only_added
     return make_spec(
         str(vocab_file),
-        vocab=without_added_tokens(
-            spelled,
-            added,
-            merges,
-            ignore_merges=ignore_merges,
-            pattern=pattern,
-            unmatched=unmatched,
-            where=f"{vocab_file}: $",
-        ),
+        vocab=without_added_tokens(spelled, added, is_idle, f"{vocab_file}: $"),
         merges=merges,
         pattern=pattern,
         unmatched=unmatched,

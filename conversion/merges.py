@@ -18,6 +18,9 @@ __all__ = ["recover_merges", "unreachable_tokens"]
 
 Pair: TypeAlias = tuple[bytes, bytes]
 
+_LONG = 4096
+"""Longer tokens, which no real table has, are merged with a queue: the native loop looks at every pair again each time."""
+
 
 def recover_merges(vocab_in_rank_order: Sequence[bytes]) -> tuple[tuple[Pair, ...], tuple[bytes, ...]]:
     """Tokens, best rank first -> the pairs that make them, best rank first, and the tokens that no merging makes.
@@ -28,7 +31,7 @@ def recover_merges(vocab_in_rank_order: Sequence[bytes]) -> tuple[tuple[Pair, ..
     (((b'a', b'b'), (b'ab', b'c'), (b'b', b'c')), ())
     """
     native = load_native()
-    if native is None:
+    if native is None or max(map(len, vocab_in_rank_order), default=0) > _LONG:
         return _recover(vocab_in_rank_order)
     cuts, lost = native.recover_merges(vocab_in_rank_order)
     merges = tuple((vocab_in_rank_order[rank][:cut], vocab_in_rank_order[rank][cut:]) for rank, cut in cuts)

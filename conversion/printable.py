@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from conversion.equality import never_produced, usable_vocab
+from conversion.equality import usable_vocab
 from conversion.json_text import check_id
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.errors import FormatError
@@ -56,16 +56,12 @@ def read_vocab(raw: object, where: str) -> dict[str, int]:
 
 
 def without_added_tokens(
-    spelled: Mapping[str, int],
-    added: Sequence[AddedToken],
-    merges: Sequence[Pair],
-    *,
-    ignore_merges: bool,
-    pattern: str | None,
-    unmatched: str,
-    where: str,
+    spelled: Mapping[str, int], added: Sequence[AddedToken], is_idle: Callable[[set[bytes]], set[bytes]], where: str
 ) -> dict[bytes, int]:
-    """Token -> id. Entries that are added tokens and that splitting and merging never give are left out."""
+    """Token -> id, without the entries that are added tokens and nothing else.
+
+    is_idle: those of a set of tokens that are nothing else.
+    """
     for added_token in added:
         if spelled.get(added_token.content, added_token.id) != added_token.id:
             raise FormatError(
@@ -87,7 +83,7 @@ def without_added_tokens(
         vocab[token] = token_id
         if spelling in contents:
             doubtful.add(token)
-    for token in never_produced(doubtful, merges, ignore_merges, pattern, unmatched):
+    for token in is_idle(doubtful):
         del vocab[token]
     return vocab
 

@@ -12,6 +12,7 @@ carries it, for every format alike: `x.tiktoken` has `x.tiktoken.hf_bpe.json`, a
       "ignore_merges": false,
       "added_tokens": [{"content": "<s>", "id": 1, "special": true, "single_word": false, "lstrip": false,
                         "rstrip": false, "normalized": false}],
+      "in_vocab": [],                                        ids of added tokens that splitting and merging give as well
       "merges": [[97, 98]]                                   pairs of ids; only where the file does not imply them
     }
 
@@ -27,6 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from conversion.equality import usable_vocab
 from conversion.json_text import check_id, field, read_json
 from hf_bpe.errors import FormatError
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -55,7 +57,12 @@ class Sidecar:
     unmatched: Literal["keep", "drop"]
     ignore_merges: bool
     added_tokens: tuple[AddedToken, ...]
+    in_vocab: frozenset[int]
     merges: tuple[tuple[int, int], ...] | None
+
+    def only_added(self, tokens: set[bytes]) -> set[bytes]:
+        """Those of the added tokens (given as bytes) that are in no vocabulary."""
+        return tokens - {token.content.encode() for token in self.added_tokens if token.id in self.in_vocab}
 
     def merged_tokens(self, vocab: Mapping[bytes, int], where: str) -> tuple[tuple[bytes, bytes], ...] | None:
         """The merges as pairs of tokens."""
@@ -70,6 +77,7 @@ class Sidecar:
 
 def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_merges: bool) -> bytes:
     """The sidecar of files (name -> content) that were written from a spec."""
+    vocab = usable_vocab(spec)
     data: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -78,6 +86,7 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
         "unmatched": spec.unmatched,
         "ignore_merges": spec.ignore_merges,
         "added_tokens": [asdict(token) for token in spec.added_tokens],
+        "in_vocab": [token.id for token in spec.added_tokens if token.content.encode() in vocab],
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()]
     if with_merges:
@@ -122,6 +131,7 @@ def _parse(data: dict[str, Any], where: str) -> Sidecar:
         unmatched=unmatched,  # type: ignore[arg-type]
         ignore_merges=field(data, "ignore_merges", bool, where),
         added_tokens=tuple(parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)),
+        in_vocab=frozenset(check_id(i, f"{where}.in_vocab[{n}]") for n, i in enumerate(field(data, "in_vocab", list, where))),
         merges=None if merges is None else tuple(_id_pair(pair, f"{where}.merges[{n}]") for n, pair in enumerate(merges)),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -60,18 +60,10 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
     added = _read_added_tokens(data.get("added_tokens"), spelled, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    vocab = without_added_tokens(
-        spelled,
-        added,
-        merges,
-        ignore_merges=ignore_merges,
-        pattern=pattern,
-        unmatched=unmatched,
-        where=f"{where}: $.model.vocab",
-    )
+    is_idle = partial(never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched)
     return make_spec(
         where,
-        vocab=vocab,
+        vocab=without_added_tokens(spelled, added, is_idle, f"{where}: $.model.vocab"),
         merges=merges,
         pattern=pattern,
         unmatched=unmatched,

