@@ -19,6 +19,7 @@ from .support.text import (
     edges_of_properties,
     every_code_point,
     generated_text,
+    varied_code_points,
 )
 from .support.vocabularies import byte_spec
 
@@ -71,25 +72,21 @@ def in_contexts(characters: list[str]) -> str:
     return "".join(f" a{c}b {c}{c}'{c}1{c}\n{c} \n{c}A{c}!{c}  {c}" for c in characters)
 
 
-def test_every_assigned_code_point_is_split_as_officially(name: str) -> None:
-    characters = assigned_code_points()
-    assert len(characters) > 155_000
-    for start in range(0, len(characters), 40_000):
-        assert_split_officially(name, in_contexts(characters[start : start + 40_000]))
+def test_code_points_are_split_as_officially_in_every_context(name: str) -> None:
+    characters = varied_code_points()
+    assert len(characters) > 30_000
+    assert_split_officially(name, in_contexts(characters))
 
 
 def test_every_code_point_is_of_the_official_kind(name: str) -> None:
     """In ascending order, and between letters: a character of another kind would break a run or make one."""
-    characters = every_code_point()
-    assert_split_officially(name, "".join(characters))
-    unusual = characters[
-        0x20000:
-    ]  # ideographs, the unassigned and the private, nearly all of the same kind as their neighbours
-    assert_split_officially(name, "a".join(unusual[::7]))
+    assert_split_officially(name, "".join(every_code_point()))
+    assert_split_officially(name, "a".join(assigned_code_points()[::7]))
 
 
-def test_reference_knows_every_code_point_as_native_does(name: str) -> None:
-    text = "".join(every_code_point())
+def test_reference_knows_every_assigned_code_point_as_native_does(name: str) -> None:
+    text = "".join(assigned_code_points())
+    assert len(text) > 155_000
     assert pretokenize(text, NAMED_PATTERNS[name].pattern) == native_pieces(name, text)
 
 
@@ -101,7 +98,7 @@ def test_reference_equals_native_at_the_edges_of_every_property(name: str) -> No
 
 
 def test_long_text_of_trouble_is_split_as_officially(name: str) -> None:
-    assert_split_officially(name, generated_text(seed=1, length=300_000))
+    assert_split_officially(name, generated_text(seed=1, length=100_000))
 
 
 def test_long_text_of_trouble_is_split_alike_by_reference_and_native(name: str) -> None:
@@ -112,7 +109,7 @@ def test_long_text_of_trouble_is_split_alike_by_reference_and_native(name: str) 
 def test_every_ending_and_every_pair_of_trouble_is_split_as_officially(name: str) -> None:
     """The end of the text is where `$`, `(?!\\S)` and a cut-off run show."""
     for ending in ENDINGS:
-        assert_split_officially(name, generated_text(seed=3, length=50) + ending)
+        assert_split_officially(name, "A b" + ending)
         assert_split_officially(name, ending)
     for first in [*WHITE_SPACE, *RUNS]:
         for second in WHITE_SPACE:
@@ -124,7 +121,7 @@ def test_every_ending_and_every_pair_of_trouble_is_split_as_officially(name: str
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(text=difficult_text())
 @example(text="  あ")  # DeepSeek: both spaces belong together, the next character being of another stage
 @example(text="a\u0301B'ſ\u0301'S")
@@ -135,7 +132,7 @@ def test_reference_equals_native_on_short_text(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(text=difficult_text(20))
 def test_short_text_is_split_as_officially(name: str, text: str) -> None:
     assert_split_officially(name, text)

@@ -61,6 +61,12 @@ def assigned_code_points() -> list[str]:
     return [character for character in every_code_point() if ord(character) not in without]
 
 
+def varied_code_points() -> list[str]:
+    """All assigned characters but those deep within a long run of one kind (ideographs, Hangul), of which every 40th."""
+    uniform = {c for first, last in property_spans()["Lo"] if last - first > 400 for c in range(first + 40, last - 40) if c % 40}
+    return [character for character in assigned_code_points() if ord(character) not in uniform]
+
+
 def edges_of_properties() -> list[str]:
     """The first and the last character of every span of every property, and the characters beside them."""
     edges = {c for spans in property_spans().values() for first, last in spans for c in (first - 1, first, last, last + 1)}
