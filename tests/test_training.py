@@ -99,6 +99,11 @@ def test_paths_as_str_and_as_path_are_files(tmp_path: Path) -> None:
     assert train(str(path)) == train(path) == train([str(path)]) == train([path]) == train(iter(["abab"]))
 
 
+def test_a_list_of_long_texts_is_a_list_of_texts() -> None:
+    texts = ["word " * 100, "word\n" * 2000, "a" * 300, "\0"]
+    assert train(texts) == train(iter(texts))
+
+
 def test_dataset_column() -> None:
     texts = [generated_text(seed, 50) for seed in range(20)]
     dataset = datasets.Dataset.from_dict({"text": texts})

@@ -55,7 +55,10 @@ _LIKE_A_FILE = re.compile(r"\S{1,255}\.[A-Za-z0-9]{1,8}")
 
 
 def _names_file(text: str) -> bool:
-    return 0 < len(text) < 4096 and not set("\n\0") & set(text) and Path(text).is_file()
+    try:
+        return "\0" not in text and Path(text).is_file()
+    except OSError:  # "File name too long": a text
+        return False
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
