@@ -35,10 +35,7 @@ def covers_every_text(pattern: str | None) -> bool:
 
 
 def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
-    """The vocabulary without the entries that are added tokens and nothing else.
-
-    >>> # "<s>" may stand in vocab and added_tokens; without a merge that makes it, encoding only ever finds it as the latter
-    """
+    """The vocabulary without the entries that are added tokens and nothing else: no text is split and merged into them."""
     added = {token.content.encode() for token in spec.added_tokens}
     idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
     return {token: token_id for token, token_id in spec.vocab.items() if token not in idle}

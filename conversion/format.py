@@ -49,6 +49,7 @@ class Given:
 class Format:
     """One file format.
 
+    is_folder: whether writing makes a folder. self_contained: whether the files alone say pattern and special tokens.
     recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
     read: path and what the caller says -> spec.
     write: spec, file name, allow_lossy -> file name -> content. Raises `ConversionRefused`. None: reading only.
@@ -57,6 +58,7 @@ class Format:
     name: str
     description: str
     is_folder: bool
+    self_contained: bool
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path, Given], TokenizerSpec]
     write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None

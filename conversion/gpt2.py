@@ -180,7 +180,13 @@ def _unreachable(spec: TokenizerSpec) -> list[bytes]:
 
 def _format(name: str, description: str) -> Format:
     return Format(
-        name, description, True, partial(_recognises, name=name), partial(_read, name=name), partial(_write, name=name)
+        name=name,
+        description=description,
+        is_folder=True,
+        self_contained=False,
+        recognises=partial(_recognises, name=name),
+        read=partial(_read, name=name),
+        write=partial(_write, name=name),
     )
 
 

@@ -25,6 +25,7 @@ FORMAT = Format(
     name="huggingface",
     description="folder with a tokenizer.json (to write one: HfBpeTokenizer.from_spec(spec).save_pretrained(folder))",
     is_folder=True,
+    self_contained=True,
     recognises=_recognises,
     read=_read,
 )

@@ -52,16 +52,12 @@ def make_runner(source: Source, loader: Loader, given: Given) -> Runner:
         return _own(encoder, repr(encoder.spec))
     path = Path(source)
     chosen = format_for_reading(path)
-    spec = chosen.read(path, given if _needs_to_be_told(chosen) else Given())
+    spec = chosen.read(path, Given() if chosen.self_contained else given)
     if loader == "own":
         return _own(Encoder(spec), path.name)
     if chosen is tiktoken_format.FORMAT:
         return _tiktoken(path, spec)
     return _tokenizers(path, chosen, spec)
-
-
-def _needs_to_be_told(chosen: Format) -> bool:
-    return chosen.name not in ("tokenizer.json", "huggingface")
 
 
 def _own(encoder: Encoder, label: str) -> Runner:

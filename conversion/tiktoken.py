@@ -204,6 +204,7 @@ FORMAT = Format(
     name="tiktoken",
     description="tiktoken rank file: base64 token and rank per line",
     is_folder=False,
+    self_contained=False,
     recognises=_recognises,
     read=_read,
     write=_write,

@@ -396,6 +396,7 @@ FORMAT = Format(
     name="tokenizer.json",
     description="the file of the tokenizers library, byte-level BPE",
     is_folder=False,
+    self_contained=True,
     recognises=_recognises,
     read=_read,
     write=_write,
