@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Mapping
@@ -38,10 +39,15 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
 
     A full disk, a crash or Ctrl-C while writing leaves what was there before, and no temporary file.
 
-    contents: file name -> bytes. Returns the paths in that order.
+    contents: file name -> bytes. Returns the paths in that order. Raises `FileExistsError` where a name belongs to something
+    that is not a file: a rename would put a file in place of a device, a pipe or a folder.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
+    for name in contents:
+        taken = target / name
+        if taken.exists() and not taken.is_file():
+            raise FileExistsError(errno.EEXIST, "is not a regular file and is left alone; choose another name", str(taken))
     staged: list[tuple[Path, Path]] = []
     try:
         for name, content in contents.items():
@@ -59,4 +65,3 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
                 temporary.unlink()
         raise
     return [final for _, final in staged]
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,16 @@ def test_a_failure_while_writing_leaves_the_old_files(
     with pytest.raises(type(failure)):
         write_atomically(tmp_path, {"a.txt": b"new", "b.txt": b"new"})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.txt": b"old", "b.txt": b"old"}
+
+
+def test_a_pipe_or_a_folder_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(FileExistsError, match="not a regular file"):
+            write_atomically(tmp_path, {"new.txt": b"x", name: b"x"})
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert not (tmp_path / "new.txt").exists()
 
 
 def test_unreadable_files_are_named(tmp_path: Path) -> None:
