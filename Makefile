@@ -15,8 +15,8 @@ demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
 
 test: $(VENV)/.installed-test
+	cd native && cargo test --quiet --no-default-features --tests
 	$(BIN)/python -m pytest -n auto
-	cd native && cargo test --quiet --no-default-features
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
