@@ -23,7 +23,7 @@ _BLOCK_BYTES = 1 << 20
 # A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
 # before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
 # reaches over the break, and the only look-ahead, \s+(?!\S), cannot shorten a run of one. Hence text may be cut there.
-_SAFE_CUT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])", re.ASCII)
+_SAFE_CUT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])")
 
 
 def corpus_paths(corpus: Corpus) -> list[Path] | None:
