@@ -9,8 +9,8 @@ from hf_bpe import NAMED_PATTERNS, Encoder
 from hf_bpe.engine.reference import pretokenize
 from hf_bpe.patterns import pattern_for
 
-from .support.official import DEEPSEEK_STAGES, TIKTOKEN_PATTERNS, oniguruma_pieces, tiktoken_ids_of_pieces
-from .support.text import (
+from tests.support.official import DEEPSEEK_STAGES, TIKTOKEN_PATTERNS, oniguruma_pieces, tiktoken_ids_of_pieces
+from tests.support.text import (
     RUNS,
     TROUBLE,
     WHITE_SPACE,
@@ -21,7 +21,7 @@ from .support.text import (
     generated_text,
     varied_code_points,
 )
-from .support.vocabularies import byte_spec
+from tests.support.vocabularies import byte_spec
 
 PATTERNS = [name for name in NAMED_PATTERNS if name != "none"]
 ENDINGS = [

@@ -268,10 +268,11 @@ class _Parser:
         else:
             digits = self.peek(width)
             self.at += width
-        try:
-            code_point = int(digits, 16)
-        except ValueError:
-            raise self.fail(f"{digits!r} is not a hexadecimal code point") from None
+            if len(digits) < width:
+                raise self.fail(f"{digits!r} is cut off: {width} hexadecimal digits are needed")
+        if not digits or set(digits) - set("0123456789abcdefABCDEF"):  # int() would also read signs and underscores
+            raise self.fail(f"{digits!r} is not a hexadecimal code point")
+        code_point = int(digits, 16)
         if code_point > 0x10FFFF or 0xD800 <= code_point <= 0xDFFF:
             raise self.fail(f"U+{code_point:X} is not a character")
         return code_point
@@ -325,11 +326,11 @@ class _Parser:
             return [word]
         if self.peek() == "[":
             raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
-        if self.peek(2) in _SET_OPERATORS:
+        start = None if self.peek(2) in _SET_OPERATORS else self.class_atom()
+        if start is None or self.peek(2) in _SET_OPERATORS:
             raise self.fail(
                 f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out"
             )
-        start = self.class_atom()
         if isinstance(start, Property):
             return [start]
         if self.peek() == "-" and self.peek(2)[1:] not in ("]", ""):
