@@ -30,30 +30,35 @@ def _deepseek_as_one_pattern() -> str:
     punctuation. Plain alternation of the three is wrong (two spaces before a Chinese character: the third stage sees the
     end of its piece there, so `\\s+(?!\\S)` takes both). What no stage matches stays one piece.
     """
-    taken = rf"[\p{{N}}{_DEEPSEEK_CJK[1:]}"
-    free, run = f"(?!{taken})", f"(?={_DEEPSEEK_CJK})"
+    run, not_run = "一-龥぀-ゟ゠-ヿ", r"\x00-\u303f\u3100-\u4dff龦-\U0010ffff"
+    taken = rf"\p{{N}}{run}"
 
-    def words(within: str) -> str:
-        return rf"(?:{within}[^\r\n\p{{L}}\p{{P}}\p{{S}}])?(?:{within}[\p{{L}}\p{{M}}])+"
+    # Each takes what stands outside the characters it is given. A set that is cut out of another is spelled as all that it
+    # is not: plain sets run through megabytes of one character, where a look-ahead at each would use up the engine's stack.
+    def word(outside: str) -> str:
+        return rf"[^\p{{N}}\p{{P}}\p{{S}}\p{{Z}}\p{{C}}{outside}]"
 
-    def marks(within: str) -> str:
-        return rf"(?:{within}[\p{{P}}\p{{S}}])+"
+    def words(outside: str) -> str:
+        return rf"[^\r\n\p{{L}}\p{{P}}\p{{S}}{outside}]?{word(outside)}+"
 
-    def gaps(within: str) -> str:  # what is in no class above, but for the last one before a word, which leads it
-        return rf"(?:{within}[^\s\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}])+(?!{within}[\p{{L}}\p{{M}}])"
+    def marks(outside: str) -> str:
+        return rf"[^\p{{L}}\p{{M}}\p{{N}}\p{{Z}}\p{{C}}{outside}]+"
+
+    def gaps(outside: str) -> str:  # what no stage matches: controls and the like, but for the last before a word, which leads it
+        gap = rf"[^\s\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}{outside}]"
+        return f"(?>{gap}+)(?!{word(outside)})|{gap}+(?={gap})"
 
     return "|".join(
         [
             r"\p{N}{1,3}",
-            f"{words(run)}|{marks(run)}|{gaps(run)}",
-            # ASCII punctuation, the letters A-Z, white space and line breaks are never taken; the other classes can be.
+            f"{words(not_run)}|{marks(not_run)}|{gaps(not_run)}",
             r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+",
-            words(free),
-            rf" ?{marks(free)}[\r\n]*",
+            words(taken),
+            rf" ?{marks(taken)}[\r\n]*",
             r"\s*[\r\n]+",
-            rf"\s+(?!{free}\S)",
+            rf"\s+(?![^\s{taken}])",
             r"\s+",
-            gaps(free),
+            gaps(taken),
         ]
     )
 
