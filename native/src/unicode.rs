@@ -16,6 +16,7 @@ impl Kind {
     const OTHER_LETTER: u8 = 3;
     const NUMBER: u8 = 4;
     const MARK: u8 = 5;
+    const PUNCTUATION: u8 = 6;
     const SPACE: u8 = 7;
     const NEWLINE: u8 = 8;
 
@@ -29,6 +30,18 @@ impl Kind {
     #[inline]
     pub fn is_number(self) -> bool {
         self.0 == Self::NUMBER
+    }
+
+    /// `\p{M}`
+    #[inline]
+    pub fn is_mark(self) -> bool {
+        self.0 == Self::MARK
+    }
+
+    /// `[\p{P}\p{S}]`
+    #[inline]
+    pub fn is_punctuation(self) -> bool {
+        self.0 == Self::PUNCTUATION
     }
 
     /// `\s`, line breaks included

@@ -1,5 +1,6 @@
 //! Cutting text into pieces that merging never crosses.
 
+mod deepseek;
 mod general;
 mod rules;
 mod swar;
@@ -23,6 +24,8 @@ pub enum Splitter {
     Qwen2,
     /// tiktoken's o200k_base.
     O200k,
+    /// DeepSeek V3.
+    DeepSeekV3,
     /// Any other pattern.
     General(General),
 }
@@ -38,6 +41,7 @@ impl Splitter {
             Some("llama3") => Self::Llama3,
             Some("qwen2") => Self::Qwen2,
             Some("o200k") => Self::O200k,
+            Some("deepseek-v3") => Self::DeepSeekV3,
             _ => Self::General(General::new(pattern, keep_unmatched)?),
         })
     }
@@ -53,6 +57,7 @@ impl Splitter {
             Self::Llama3 => for_each_piece::<Llama3>(text, visit),
             Self::Qwen2 => for_each_piece::<Qwen2>(text, visit),
             Self::O200k => for_each_piece::<O200k>(text, visit),
+            Self::DeepSeekV3 => deepseek::for_each_piece(text, visit),
             Self::General(general) => general.for_each(text, visit)?,
         }
         Ok(())

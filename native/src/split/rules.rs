@@ -127,7 +127,7 @@ fn piece_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> u
 
 /// Where a run of at most `most` characters for which `belongs` holds ends.
 #[inline]
-fn run_end(text: &[u8], start: usize, most: usize, belongs: impl Fn(Kind) -> bool) -> usize {
+pub(super) fn run_end(text: &[u8], start: usize, most: usize, belongs: impl Fn(Kind) -> bool) -> usize {
     let mut end = start;
     let mut taken = 0;
     while let Some((kind, width)) = kind_at(text, end) {
@@ -205,7 +205,7 @@ fn starts_capital(text: &[u8], start: usize) -> Option<usize> {
 
 /// `\s*[\r\n]+|\s+(?!\S)|\s+`, each where the family has it. `width` is that of the first character.
 #[inline]
-fn space_end<R: Rules>(text: &[u8], start: usize, width: usize) -> usize {
+pub(super) fn space_end<R: Rules>(text: &[u8], start: usize, width: usize) -> usize {
     let mut end = start;
     let mut last_start = start;
     let mut after_newline = None;
