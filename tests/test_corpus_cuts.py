@@ -1,0 +1,87 @@
+"""A file is cut only where a cut changes no piece, for every published pattern."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+
+import hf_bpe
+from hf_bpe.training import corpus as corpus_module
+from tests.support.text import TROUBLE, WHITE_SPACE
+from tests.support.vocabularies import byte_spec
+
+PATTERNS = [name for name in hf_bpe.NAMED_PATTERNS if name != "none"]
+AFTER = "aZsStTmMdDrRlLvVkK09"
+
+
+def cuts_of(text: str) -> list[int]:
+    return [match.start() for match in corpus_module._SAFE_CUT.finditer(text)]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_cut_changes_a_piece(name: str) -> None:
+    encoder = hf_bpe.Encoder(byte_spec(name), engine="native")
+    choose = random.Random(6)
+    texts = [before + space + "\n" + after for before in TROUBLE for space in ("", *WHITE_SPACE) for after in AFTER]
+    for _ in range(5000):
+        spaces = "".join(choose.choices(["\n", "\n", "\n", *WHITE_SPACE], k=choose.randint(1, 4)))
+        texts.append("".join(choose.choices(TROUBLE, k=3)) + spaces + choose.choice(AFTER) + "".join(choose.choices(TROUBLE, k=2)))
+    cuts = [(text, cut) for text in texts for cut in cuts_of(text)]
+    assert len(cuts) > 3_000
+    for text, cut in cuts:
+        assert encoder.pretokenize(text[:cut]) + encoder.pretokenize(text[cut:]) == encoder.pretokenize(text), (text, cut)
+
+
+@pytest.mark.parametrize("space", [*WHITE_SPACE, "\x1c", "\x1f"])
+def test_a_break_after_any_white_space_is_no_place_to_cut(space: str) -> None:
+    assert cuts_of(f"a{space}\nb") == []
+    assert cuts_of("a\nb") == [2]
+
+
+def test_a_break_at_the_start_of_a_file_is_no_place_to_cut() -> None:
+    assert cuts_of("\nb") == []
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5, 64])
+def test_characters_cut_by_a_block_are_put_together_again(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "é\na中\nb😉\nc한\u0301\r\nd\n" * 20
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode())
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", block)
+    parts = list(corpus_module.texts_of([path], cuttable=True))
+    assert "".join(parts) == text
+    assert len(parts) > 8
+    assert list(corpus_module.texts_of([path], cuttable=False)) == [text]
+
+
+def test_only_the_end_of_what_was_read_is_searched_for_a_cut() -> None:
+    """A break further than 64 KiB from the end is not used: a file of one endless line costs no quadratic search."""
+    assert corpus_module._last_cut("a\nb" + "x" * (1 << 17)) == 0
+    assert corpus_module._last_cut("a\nb" + "x" * 1000) == 2
+
+
+@pytest.mark.parametrize(("pattern", "special_tokens"), [("none", []), (r"\S+\s+\S+|\s+|\S+", []), ("gpt2", ["<a>\n"])])
+def test_where_a_cut_could_change_a_piece_the_file_is_read_whole(
+    pattern: str, special_tokens: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"{a}{b}<a>\n{b}{a}\n" for a, b in itertools.product("abc", "xyz")) * 5
+    path = tmp_path / "text.txt"
+    path.write_text(text, "utf-8", newline="")
+    options = {"pattern": pattern, "special_tokens": special_tokens, "progress": False, "min_frequency": 1}
+    whole = hf_bpe.train(iter([text]), 270, **options)  # type: ignore[arg-type]
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 7)
+    assert hf_bpe.train([path], 270, **options) == whole  # type: ignore[arg-type]
+
+
+def test_a_special_token_is_found_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "ab ab<|endoftext|>ab\nab<|endoftext|>\n" * 30
+    path = tmp_path / "text.txt"
+    path.write_text(text, "utf-8")
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 11)
+    options = {"special_tokens": ["<|endoftext|>"], "progress": False, "min_frequency": 1, "pattern": "cl100k"}
+    spec = hf_bpe.train([path], 259, **options)  # type: ignore[arg-type]
+    assert spec == hf_bpe.train(iter([text]), 259, **options)  # type: ignore[arg-type]
+    assert [left + right for left, right in spec.merges] == [b"ab", b" ab"]
