@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from hf_bpe import AddedToken, SpecError, TokenizerSpec
-from tests.support.vocabularies import BYTES
+from tests.support.vocabularies import BYTES, random_specs
 
 
 def make(**fields: Any) -> TokenizerSpec:
@@ -102,3 +104,69 @@ def test_replace_checks_again() -> None:
 
 def test_the_fingerprint_is_the_same_on_every_machine() -> None:
     assert make().fingerprint == "73f0b20d478e5b2a7c0a2f5bd0e48c8a4654a481a1ccc5a6583ac9149d83d53e"
+
+
+def defects(**fields: Any) -> tuple[str, ...]:
+    with pytest.raises(SpecError) as caught:
+        make(**fields)
+    assert all(defect in str(caught.value) for defect in caught.value.defects)
+    return caught.value.defects
+
+
+def test_all_defects_are_reported_at_once() -> None:
+    found = defects(
+        vocab={t: i for t, i in (BYTES | {b"ab": 256}).items() if t != b"q"} | {b"": 300, b"cd": 256},
+        merges=((b"a", b"b"), (b"a", b"b"), (b"e", b"f")),
+        added_tokens=(AddedToken("", 400),),
+        pattern="x|",
+        unmatched="lose",
+    )
+    words = ["empty token", "0x71", "not unique", "not in vocab", "more than once", "added token is empty", "lose", "'x|'"]
+    assert len(found) == len(words)
+    assert all(any(word in defect for defect in found) for word in words)
+
+
+def test_many_defects_of_a_kind_are_counted_not_listed() -> None:
+    (defect,) = defects(vocab=BYTES | {b"ab": 256} | {str(n): n + 300 for n in range(1000)})
+    assert "and 995 more" in defect
+
+
+@settings(max_examples=40)
+@given(spec=random_specs())
+def test_copies_are_equal_hash_alike_and_keep_the_fingerprint(spec: TokenizerSpec) -> None:
+    for again in (pickle.loads(pickle.dumps(spec)), copy.deepcopy(spec), copy.copy(spec), spec.replace()):
+        assert again == spec
+        assert hash(again) == hash(spec)
+        assert again.fingerprint == spec.fingerprint
+
+
+def test_every_field_but_provenance_changes_the_fingerprint_and_equality() -> None:
+    spec = TokenizerSpec(vocab=BYTES | {b"ab": 256, b"bc": 257, b"abc": 258}, merges=((b"a", b"b"), (b"b", b"c")))
+    changes: list[dict[str, Any]] = [
+        {"vocab": {**spec.vocab, b"abc": 300}},
+        {"vocab": {**spec.vocab, b"zz": 300}},
+        {"merges": spec.merges[::-1]},
+        {"merges": spec.merges[:1]},
+        {"pattern": "a|b"},
+        {"added_tokens": (AddedToken("<s>", 400),)},
+        {"added_tokens": (AddedToken("<s>", 400, lstrip=True),)},
+        {"ignore_merges": True},
+        {"unmatched": "drop"},
+    ]
+    others = [spec.replace(**change) for change in changes]
+    assert len({other.fingerprint for other in [spec, *others]}) == len(others) + 1
+    assert all(other != spec for other in others)
+    noted = spec.replace(provenance={"source": "elsewhere"})
+    assert (noted, noted.fingerprint) == (spec, spec.fingerprint)
+
+
+def test_the_fingerprint_tells_where_the_bytes_of_a_merge_part() -> None:
+    vocab = BYTES | {b"ab": 256, b"bc": 257, b"abc": 258}
+    left = TokenizerSpec(vocab=vocab, merges=((b"ab", b"c"),))
+    right = TokenizerSpec(vocab=vocab, merges=((b"a", b"bc"),))
+    assert left.fingerprint != right.fingerprint
+
+
+def test_the_largest_id_is_allowed() -> None:
+    spec = TokenizerSpec(vocab=BYTES | {b"ab": 2**31 - 1}, merges=((b"a", b"b"),))
+    assert spec.n_vocab == 2**31
