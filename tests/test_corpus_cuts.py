@@ -28,7 +28,9 @@ def test_no_cut_changes_a_piece(name: str) -> None:
     texts = [before + space + "\n" + after for before in TROUBLE for space in ("", *WHITE_SPACE) for after in AFTER]
     for _ in range(5000):
         spaces = "".join(choose.choices(["\n", "\n", "\n", *WHITE_SPACE], k=choose.randint(1, 4)))
-        texts.append("".join(choose.choices(TROUBLE, k=3)) + spaces + choose.choice(AFTER) + "".join(choose.choices(TROUBLE, k=2)))
+        texts.append(
+            "".join(choose.choices(TROUBLE, k=3)) + spaces + choose.choice(AFTER) + "".join(choose.choices(TROUBLE, k=2))
+        )
     cuts = [(text, cut) for text in texts for cut in cuts_of(text)]
     assert len(cuts) > 3_000
     for text, cut in cuts:

@@ -43,7 +43,9 @@ def test_every_text_comes_back_unless_the_spec_drops_some(spec: TokenizerSpec, t
 def test_any_ids_decode_as_tiktoken_decodes_them(ids: list[int], cl100k: Encoder, official: tiktoken.Encoding) -> None:
     assert cl100k.decode_bytes(ids) == official.decode_bytes(ids)
     assert cl100k.decode(ids) == official.decode(ids)
-    assert Encoder(byte_spec(), engine="reference").decode([i % 256 for i in ids]) == bytes(i % 256 for i in ids).decode("utf-8", "replace")
+    assert Encoder(byte_spec(), engine="reference").decode([i % 256 for i in ids]) == bytes(i % 256 for i in ids).decode(
+        "utf-8", "replace"
+    )
 
 
 def test_every_token_decodes_to_its_bytes(cl100k: Encoder) -> None:
@@ -56,7 +58,11 @@ def test_every_token_decodes_to_its_bytes(cl100k: Encoder) -> None:
 def test_every_token_is_encoded_as_itself_where_its_bytes_are_one_piece(cl100k: Encoder) -> None:
     """Every token of this vocabulary can be reached by merging, so none needs a look-up as a whole."""
     encoder = Encoder(cl100k.spec.replace(pattern=None, added_tokens=()), engine="native")
-    texts = {token.decode(): token_id for token, token_id in cl100k.spec.vocab.items() if token.decode("utf-8", "ignore").encode() == token}
+    texts = {
+        token.decode(): token_id
+        for token, token_id in cl100k.spec.vocab.items()
+        if token.decode("utf-8", "ignore").encode() == token
+    }
     assert len(texts) > 98_000
     assert encoder.encode_batch(list(texts)) == [[token_id] for token_id in texts.values()]
 
@@ -76,7 +82,9 @@ def test_a_replacement_character_in_the_text_stays_one(cl100k: Encoder) -> None:
     assert cl100k.decode(cl100k.encode_ordinary("a\ufffdb"), errors="strict") == "a\ufffdb"
 
 
-@pytest.mark.parametrize("make", [tuple, np.array, lambda ids: array("I", ids), lambda ids: np.array(ids, dtype=np.uint16), iter])
+@pytest.mark.parametrize(
+    "make", [tuple, np.array, lambda ids: array("I", ids), lambda ids: np.array(ids, dtype=np.uint16), iter]
+)
 def test_ids_may_come_in_any_sequence_of_integers(make: object) -> None:
     for engine in ("native", "reference"):
         assert Encoder(byte_spec(), engine=engine).decode(make([104, 105])) == "hi"  # type: ignore[arg-type, operator]

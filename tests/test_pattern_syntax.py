@@ -12,7 +12,6 @@ from hf_bpe import NAMED_PATTERNS, Encoder, PatternError, resolve_pattern
 from hf_bpe.engine.reference import pretokenize
 from hf_bpe.pattern_syntax import matches_empty, parse, render, translate
 from hf_bpe.patterns import check_pattern, find_named_pattern, pattern_for
-
 from tests.support.official import oniguruma_pieces, tiktoken_ids_of_pieces
 from tests.support.text import difficult_text, every_code_point, generated_text
 from tests.support.vocabularies import byte_spec
@@ -60,7 +59,9 @@ def test_a_construct_means_the_same_to_every_engine_on_short_text(pattern: str, 
 @settings(max_examples=150)
 @given(parts=st.lists(st.sampled_from(CONSTRUCTS), min_size=2, max_size=3), text=difficult_text(12))
 def test_constructs_keep_their_meaning_side_by_side(parts: list[str], text: str) -> None:
-    check_on_all_engines("|".join(f"(?:{part.replace('(?s).', '(?s:.)').replace('(?i)the|k', '(?i:the|k)')})" for part in parts), text)
+    check_on_all_engines(
+        "|".join(f"(?:{part.replace('(?s).', '(?s:.)').replace('(?i)the|k', '(?i:the|k)')})" for part in parts), text
+    )
 
 
 @pytest.mark.parametrize("pattern", [*CONSTRUCTS, *(n.pattern for n in NAMED_PATTERNS.values() if n.pattern)])
@@ -72,7 +73,8 @@ def test_what_is_written_in_a_dialect_reads_back_with_the_same_meaning(pattern: 
     try:
         again = render(parse(written, dialect), "regex")  # type: ignore[arg-type]
     except PatternError as error:
-        assert dialect == "oniguruma" and "inside a class" in str(error)  # noqa: PT017  # [\p{Alphabetic}...] in another class
+        assert dialect == "oniguruma"
+        assert "inside a class" in str(error)  # noqa: PT017  # [\p{Alphabetic}...] in another class
         return
     assert pretokenize(text, again) == pretokenize(text, pattern)
 
@@ -106,7 +108,11 @@ def test_engines_that_disagree_get_different_spellings(source: str, target: str,
 
 def test_possessive_braces_of_oniguruma_repeat_the_group() -> None:
     pattern, text = r"\p{N}{1,3}+|\p{L}", "12345a"
-    assert oniguruma_pieces([pattern], text) == ["12345", "a"] == pretokenize(text, translate(pattern, source="oniguruma", target="regex"))
+    assert (
+        oniguruma_pieces([pattern], text)
+        == ["12345", "a"]
+        == pretokenize(text, translate(pattern, source="oniguruma", target="regex"))
+    )
     assert oniguruma_pieces([pattern_for(pattern, "oniguruma")], text) == ["123", "45", "a"] == pretokenize(text, pattern)
 
 
@@ -194,7 +200,9 @@ def test_the_word_class_of_oniguruma_is_refused(pattern: str, message: str) -> N
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("pattern", ["a*", "a?", "", "|a", "a|", "(?=a)", "^", "$", r"\b", "(?:a*)+", "(?:a?){3}", "(?>a*)", "a*b*", "a{0}", "a{,3}"])
+@pytest.mark.parametrize(
+    "pattern", ["a*", "a?", "", "|a", "a|", "(?=a)", "^", "$", r"\b", "(?:a*)+", "(?:a?){3}", "(?>a*)", "a*b*", "a{0}", "a{,3}"]
+)
 def test_a_pattern_that_can_take_nothing_is_refused(pattern: str) -> None:
     assert matches_empty(parse(pattern))
     with pytest.raises(PatternError, match="can match the empty string"):
@@ -209,7 +217,28 @@ def test_a_pattern_that_takes_something_is_accepted(pattern: str) -> None:
     assert resolve_pattern(pattern) == pattern
 
 
-@pytest.mark.parametrize("junk", ["\ud800", "(?i", "(?", "(?<", "(?P", "[^", "[\\", "\\p", "\\x", "\\u12", "\\x{", "{", "a{", "a{1", "a{1,2", "\\p{", "(?<="])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "\ud800",
+        "(?i",
+        "(?",
+        "(?<",
+        "(?P",
+        "[^",
+        "[\\",
+        "\\p",
+        "\\x",
+        "\\u12",
+        "\\x{",
+        "{",
+        "a{",
+        "a{1",
+        "a{1,2",
+        "\\p{",
+        "(?<=",
+    ],
+)
 def test_cut_off_patterns_give_the_one_error_or_a_meaning(junk: str) -> None:
     try:
         parse(junk)

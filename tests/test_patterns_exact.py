@@ -8,7 +8,6 @@ from hypothesis import example, given, settings
 from hf_bpe import NAMED_PATTERNS, Encoder
 from hf_bpe.engine.reference import pretokenize
 from hf_bpe.patterns import pattern_for
-
 from tests.support.official import DEEPSEEK_STAGES, TIKTOKEN_PATTERNS, oniguruma_pieces, tiktoken_ids_of_pieces
 from tests.support.text import (
     RUNS,

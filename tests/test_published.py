@@ -34,7 +34,9 @@ def test_the_documents_are_worth_comparing() -> None:
 
 @pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
 def test_cl100k_ranks_under_every_pattern_equal_tiktoken(name: str) -> None:
-    official = tiktoken.Encoding(name, pat_str=TIKTOKEN_PATTERNS[name], mergeable_ranks=cl100k_ranks(), special_tokens=CL100K_SPECIALS)
+    official = tiktoken.Encoding(
+        name, pat_str=TIKTOKEN_PATTERNS[name], mergeable_ranks=cl100k_ranks(), special_tokens=CL100K_SPECIALS
+    )
     from hf_bpe import NAMED_PATTERNS
 
     encoder = Encoder(cl100k_spec().replace(pattern=NAMED_PATTERNS[name].pattern), engine="native")

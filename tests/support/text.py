@@ -12,7 +12,27 @@ from hypothesis import strategies as st
 WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 NOT_QUITE_SPACE = "\x1c\x1f\u180e\u200b\u200c\u200d\u2060\ufeff\x00"
 CASES = "aZéÉßẞǅǈŉſKİıʰªºΣςσ"
-CONTRACTIONS = ["'s", "'S", "'\u017f", "'t", "'T", "'m", "'d", "'D", "'ll", "'LL", "'lL", "'ve", "'Ve", "'re", "'RE", "'l", "'v", "’s", "''"]
+CONTRACTIONS = [
+    "'s",
+    "'S",
+    "'\u017f",
+    "'t",
+    "'T",
+    "'m",
+    "'d",
+    "'D",
+    "'ll",
+    "'LL",
+    "'lL",
+    "'ve",
+    "'Ve",
+    "'re",
+    "'RE",
+    "'l",
+    "'v",
+    "’s",
+    "''",
+]
 DIGITS = "0123456789٣९Ⅷ½²𝟘"
 MARKS = "\u0301\u0308\u094d\u0e34\u20e3\ufe0f\u3099\U000e0100"
 SCRIPTS = "дЖאقहกกำ中一龥龦𠀀あゟ゠アヿー한한𞤀𐐀𐐨"
@@ -63,7 +83,9 @@ def assigned_code_points() -> list[str]:
 
 def varied_code_points() -> list[str]:
     """All assigned characters but those deep within a long run of one kind (ideographs, Hangul), of which every 40th."""
-    uniform = {c for first, last in property_spans()["Lo"] if last - first > 400 for c in range(first + 40, last - 40) if c % 40}
+    uniform = {
+        c for first, last in property_spans()["Lo"] if last - first > 400 for c in range(first + 40, last - 40) if c % 40
+    }
     return [character for character in assigned_code_points() if ord(character) not in uniform]
 
 
