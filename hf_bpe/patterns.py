@@ -44,7 +44,7 @@ def _deepseek_as_one_pattern() -> str:
     def marks(outside: str) -> str:
         return rf"[^\p{{L}}\p{{M}}\p{{N}}\p{{Z}}\p{{C}}{outside}]+"
 
-    def gaps(outside: str) -> str:  # what no stage matches: controls and the like, but for the last before a word, which leads it
+    def gaps(outside: str) -> str:  # what no stage matches: controls and the like, but the last before a word leads it
         gap = rf"[^\s\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}{outside}]"
         return f"(?>{gap}+)(?!{word(outside)})|{gap}+(?={gap})"
 
