@@ -1,10 +1,14 @@
 //! Counts beyond 32 bits, ties, runs, and stopping.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use native::{
     error::EngineError,
-    train::{Limits, learn_merges},
+    split::Splitter,
+    train::{Limits, WordCounter, learn_merges},
 };
+use proptest::prelude::*;
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {
     let words: Vec<(Vec<u8>, i64)> = words.iter().map(|(word, count)| (word.as_bytes().to_vec(), *count)).collect();
@@ -33,4 +37,75 @@ fn progress_may_stop_the_training() {
     let words: Vec<(Vec<u8>, i64)> = (0..200u8).map(|n| (vec![n, n.wrapping_add(1), n], 1)).collect();
     let limits = Limits { merges: 500, min_frequency: 1, max_token_length: usize::MAX };
     assert_eq!(learn_merges(&words, limits, |_| false), Err(EngineError::Interrupted));
+}
+
+/// Counts every pair anew for each merge.
+fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits) -> Vec<(u32, u32)> {
+    let mut words: Vec<(Vec<u32>, i64)> =
+        words.iter().map(|(word, count)| (word.iter().map(|byte| u32::from(*byte)).collect(), *count)).collect();
+    let mut length = vec![1usize; 256];
+    let mut merges = Vec::new();
+    while merges.len() < limits.merges {
+        let mut counts: BTreeMap<(u32, u32), i64> = BTreeMap::new();
+        for (word, count) in &words {
+            word.windows(2).for_each(|pair| *counts.entry((pair[0], pair[1])).or_default() += count);
+        }
+        counts.retain(|pair, _| length[pair.0 as usize] + length[pair.1 as usize] <= limits.max_token_length);
+        let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse(pair)));
+        let Some((pair, _)) = best.filter(|(_, count)| *count >= limits.min_frequency.max(1)) else { break };
+        let new_id = 256 + merges.len() as u32;
+        length.push(length[pair.0 as usize] + length[pair.1 as usize]);
+        merges.push(pair);
+        for (word, _) in &mut words {
+            let mut at = 0;
+            while at + 1 < word.len() {
+                if (word[at], word[at + 1]) == pair {
+                    word.splice(at..at + 2, [new_id]);
+                }
+                at += 1;
+            }
+        }
+    }
+    merges
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn merges_are_those_of_the_definition(
+        words in prop::collection::hash_map("[abc]{0,14}", prop_oneof![1i64..4, (1i64 << 31)..(1i64 << 40)], 0..12),
+        merges in 0usize..30,
+        min_frequency in 0i64..4,
+        max_token_length in prop_oneof![Just(usize::MAX), 1usize..8],
+    ) {
+        let words: Vec<(Vec<u8>, i64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
+        let limits = Limits { merges, min_frequency, max_token_length };
+        let learnt = learn_merges(&words, limits, |_| true).unwrap();
+        prop_assert_eq!(&learnt, &learn_by_definition(&words, limits));
+        let backwards: Vec<_> = words.into_iter().rev().collect();
+        prop_assert_eq!(learn_merges(&backwards, limits, |_| true).unwrap(), learnt, "the order of the words");
+    }
+
+    #[test]
+    fn counts_do_not_depend_on_threads(texts in prop::collection::vec("[ab é]{0,40}", 0..20), threads in 2usize..9) {
+        let count = |threads: usize| {
+            let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
+            let mut counter = WordCounter::new(splitter, vec!["ab".to_owned()]).unwrap();
+            texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
+            let mut words = counter.into_words();
+            words.sort();
+            words
+        };
+        let words = count(1);
+        prop_assert_eq!(&words, &count(threads));
+        prop_assert!(words.iter().all(|(word, times)| *times > 0 && !String::from_utf8_lossy(word).contains("ab")));
+        let bytes: usize = words.iter().map(|(word, times)| word.len() * *times as usize).sum();
+        let specials: usize = texts.iter().map(|text| text.matches("ab").count()).sum();
+        prop_assert_eq!(bytes + 2 * specials, texts.iter().map(String::len).sum::<usize>());
+    }
+}
+
+#[test]
+fn counts_near_the_end_of_64_bits_do_not_wrap_for_a_pair_seen_twice_in_a_word() {
+    assert_eq!(learn(&[("abab", i64::MAX / 4 + 1), ("cd", i64::MAX / 2)], 2), [(97, 98), (99, 100)]);
 }

@@ -1,0 +1,115 @@
+//! Merging, cutting and recovering, each against its one-paragraph definition.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::HashMap;
+
+use native::{
+    borders::Borders,
+    merge::{MergeScratch, merge_piece},
+    pair_table::{Merge, NO_RANK, PairTable},
+    recover::recover_merges,
+};
+use proptest::prelude::*;
+
+/// Merges the best-ranked pair until none has a rank.
+fn merge_by_definition(mut ids: Vec<u32>, ranks: &HashMap<(u32, u32), (usize, u32)>) -> Vec<u32> {
+    loop {
+        let pairs = ids.windows(2).enumerate();
+        let best = pairs.filter_map(|(at, pair)| ranks.get(&(pair[0], pair[1])).map(|&(rank, id)| (rank, at, id))).min();
+        let Some((_, at, id)) = best else { return ids };
+        ids.splice(at..at + 2, [id]);
+    }
+}
+
+/// Merges over symbols 0..4 in any order; the n-th makes symbol 4 + n, or, to be nasty, one that another makes too.
+fn merges() -> impl Strategy<Value = Vec<((u32, u32), u32)>> {
+    let pairs = prop::collection::hash_map((0u32..12, 0u32..12), 4u32..16, 0..40);
+    pairs.prop_map(|pairs| pairs.into_iter().collect())
+}
+
+/// A rank table: the bytes of the alphabet and longer tokens, in any order.
+fn rank_table() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let longer = prop::collection::hash_set(prop::collection::vec(b'a'..=b'c', 2..6), 0..30);
+    longer.prop_map(|longer| [b"a", b"b", b"c"].map(|byte| byte.to_vec()).into_iter().chain(longer).collect())
+}
+
+proptest! {
+    #[test]
+    fn any_length_is_merged_as_defined(merges in merges(), ids in prop::collection::vec(0u32..4, 0..200)) {
+        let table = PairTable::new(&merges);
+        let ranks = merges.iter().enumerate().map(|(rank, &(pair, id))| (pair, (rank, id))).collect();
+        let (mut scratch, mut out) = (MergeScratch::default(), vec![77]);
+        merge_piece(ids.iter().copied(), &table, &mut scratch, &mut out);
+        prop_assert_eq!(out.remove(0), 77, "what was there stays");
+        prop_assert_eq!(&out, &merge_by_definition(ids.clone(), &ranks));
+        let mut again = Vec::new();
+        merge_piece(ids.into_iter(), &table, &mut scratch, &mut again);
+        prop_assert_eq!(out, again, "scratch space carries nothing over");
+    }
+
+    #[test]
+    fn recovered_merges_give_the_ids_of_the_table(tokens in rank_table(), text in prop::collection::vec(b'a'..=b'c', 0..40)) {
+        let tokens: Vec<&[u8]> = tokens.iter().map(Vec::as_slice).collect();
+        let rank_of: HashMap<&[u8], u32> = tokens.iter().zip(0u32..).map(|(token, rank)| (*token, rank)).collect();
+        let id = |bytes: &[u8]| rank_of[bytes];
+        let recovered = recover_merges(&tokens);
+        prop_assert_eq!(recovered.splits.len() + recovered.unreachable.len() + 3, tokens.len());
+
+        let merges = recovered.splits.iter().enumerate().map(|(order, &(rank, at))| {
+            let (left, right) = tokens[rank].split_at(at);
+            ((id(left), id(right)), (order, rank as u32))
+        });
+        let from_merges = merge_by_definition(text.iter().map(|byte| id(&[*byte])).collect(), &merges.collect());
+
+        // tiktoken's loop: the two neighbours whose bytes joined have the lowest rank become one.
+        let mut parts: Vec<Vec<u8>> = text.iter().map(|byte| vec![*byte]).collect();
+        while let Some((_, at)) = (1..parts.len()).filter_map(|at| Some((rank_of.get(parts[at - 1..=at].concat().as_slice())?, at))).min() {
+            let joined = parts[at - 1..=at].concat();
+            parts.splice(at - 1..=at, [joined]);
+        }
+        let from_table: Vec<u32> = parts.iter().map(|part| id(part)).collect();
+        prop_assert!(from_table.iter().all(|id| !recovered.unreachable.contains(&(*id as usize))));
+        prop_assert_eq!(from_merges, from_table);
+    }
+
+    #[test]
+    fn cuts_lie_between_characters_and_are_crossed_by_no_token(
+        text in "[aé中😉ﬁ]{1,40}",
+        places in prop::collection::vec((0usize..60, 2usize..9), 0..12),
+    ) {
+        let tokens: Vec<&[u8]> = places.iter().filter_map(|&(start, length)| text.as_bytes().get(start..start + length)).collect();
+        let mut parts = Vec::new();
+        Borders::new(tokens.iter().copied()).for_each_part(text.as_bytes(), |part| parts.push(part));
+        prop_assert_eq!(parts.concat(), text.as_bytes());
+        let ends = parts.iter().scan(0, |end, part| { *end += part.len(); Some(*end) });
+        for cut in ends.filter(|end| *end < text.len()) {
+            prop_assert!(text.is_char_boundary(cut));
+            let crosses = |token: &&[u8]| (1..token.len()).any(|at| at <= cut && text.as_bytes()[cut - at..].starts_with(token));
+            prop_assert!(!tokens.iter().any(crosses), "a token crosses byte {cut}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_found_and_others_are_not(merges in merges(), left in 0u32..20, right in 0u32..20) {
+        let expected = merges.iter().position(|(pair, _)| *pair == (left, right));
+        let found = PairTable::new(&merges).get(left, right);
+        prop_assert_eq!(found.rank, expected.map_or(NO_RANK, |rank| rank as u32));
+        if let Some(rank) = expected {
+            prop_assert_eq!(found, Merge { rank: rank as u32, id: merges[rank].1 });
+        }
+    }
+}
+
+#[test]
+fn a_text_no_token_crosses_is_cut_at_every_character() {
+    let mut parts = Vec::new();
+    Borders::new([b"ab".as_slice()].into_iter()).for_each_part("中é😉x".as_bytes(), |part| parts.push(part));
+    assert_eq!(parts, ["中", "é", "😉", "x"].map(str::as_bytes));
+}
+
+#[test]
+fn the_pair_of_ids_zero_is_a_pair_like_any_other() {
+    assert_eq!(PairTable::new(&[]).get(0, 0).rank, NO_RANK);
+    assert_eq!(PairTable::new(&[((0, 0), 5)]).get(0, 0), Merge { rank: 0, id: 5 });
+    assert_eq!(PairTable::new(&[((0, 1), 5)]).get(0, 0).rank, NO_RANK);
+}
