@@ -2,9 +2,11 @@
 //! the network; all that touches Python is in `python`.
 
 pub mod added;
+pub mod batch;
 pub mod borders;
 pub mod cache;
 pub mod error;
+mod memory;
 pub mod merge;
 pub mod model;
 pub mod pair_table;

@@ -16,25 +16,22 @@ pub fn for_each_piece<R: Rules>(text: &str, mut visit: impl FnMut(usize, usize))
     let text = text.as_bytes();
     let classify = classifier();
     let mut start = 0;
-    while let Some((window, block)) = window_at(text, start) {
-        let classes = Classes::of(window, classify(block));
-        let mut starts = certain_starts::<R>(text, start, &classes);
-        let origin = start;
-        while starts != 0 {
-            let end = origin + starts.trailing_zeros() as usize;
-            visit(start, end);
-            start = end;
-            starts &= starts - 1;
-        }
-        if start == origin {
-            start = piece_end::<R>(text, origin);
-            visit(origin, start);
-        }
-    }
     while start < text.len() {
-        let end = piece_end::<R>(text, start);
-        visit(start, end);
-        start = end;
+        let origin = start;
+        let mut starts = window_at(text, origin).map_or(0, |(window, block)| {
+            let classes = Classes::of(window, classify(block));
+            certain_starts::<R>(text, origin, &classes)
+        });
+        let mut end = if starts == 0 { piece_end::<R>(text, origin) } else { origin + starts.trailing_zeros() as usize };
+        loop {
+            visit(start, end); // the only call: it is inlined
+            start = end;
+            starts &= starts.wrapping_sub(1);
+            if starts == 0 {
+                break;
+            }
+            end = origin + starts.trailing_zeros() as usize;
+        }
     }
 }
 
