@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hf_bpe.errors import FormatError, SpecError
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["Format", "Given", "make_spec"]
+if TYPE_CHECKING:
+    from hf_bpe.engine.native import Vocabulary
+
+__all__ = ["Format", "Given", "make_spec", "spec_of_table"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,14 @@ class Format:
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path, Given], TokenizerSpec]
     write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
+
+
+def spec_of_table(where: str, table: Vocabulary, **fields: Any) -> TokenizerSpec:
+    """The same for a file that the native engine read."""
+    try:
+        return TokenizerSpec.from_table(table, **fields)
+    except SpecError as error:
+        raise FormatError(f"{where}: {_sentence(error.defects)}") from None
 
 
 def make_spec(where: str, **fields: Any) -> TokenizerSpec:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from hf_bpe.engine.encoder import load_native
+from hf_bpe.engine.backends import load_native
 
 __all__ = ["recover_merges", "unreachable_tokens"]
 

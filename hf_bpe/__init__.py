@@ -8,34 +8,59 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hf_bpe.engine import Encoder, native_available
-from hf_bpe.errors import (
-    ConversionRefused,
-    CorpusError,
-    DisallowedSpecialTokenError,
-    EngineUnavailableError,
-    FormatError,
-    HfBpeError,
-    PatternError,
-    SpecError,
-    TrainingError,
-    UnknownTokenError,
-)
-from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
 from hf_bpe.plugin.registration import install_registration
-from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training import train
 
 if TYPE_CHECKING:
+    from hf_bpe.engine import CacheInfo, Encoder, Ragged, native_available
+    from hf_bpe.errors import (
+        ConversionRefused,
+        CorpusError,
+        DisallowedSpecialTokenError,
+        EngineUnavailableError,
+        FormatError,
+        HfBpeError,
+        PatternError,
+        SpecError,
+        TrainingError,
+        UnknownTokenError,
+    )
+    from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
     from hf_bpe.plugin import HfBpeTokenizer
+    from hf_bpe.spec import AddedToken, TokenizerSpec
+    from hf_bpe.training import train
 
 __version__ = "0.1.0"
+
+# Each name is imported when first used: a script that only encodes need not wait for the trainer, nor anyone but the
+# plugin's users for transformers, which takes seconds.
+_HOMES = {
+    "hf_bpe.engine": ("CacheInfo", "Encoder", "Ragged", "native_available"),
+    "hf_bpe.errors": (
+        "ConversionRefused",
+        "CorpusError",
+        "DisallowedSpecialTokenError",
+        "EngineUnavailableError",
+        "FormatError",
+        "HfBpeError",
+        "PatternError",
+        "SpecError",
+        "TrainingError",
+        "UnknownTokenError",
+    ),
+    "hf_bpe.patterns": ("NAMED_PATTERNS", "resolve_pattern"),
+    "hf_bpe.plugin": ("HfBpeTokenizer",),
+    "hf_bpe.spec": ("AddedToken", "TokenizerSpec"),
+    "hf_bpe.training": ("train",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "NAMED_PATTERNS",
     "AddedToken",
+    "CacheInfo",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
@@ -45,6 +70,7 @@ __all__ = [
     "HfBpeError",
     "HfBpeTokenizer",
     "PatternError",
+    "Ragged",
     "SpecError",
     "TokenizerSpec",
     "TrainingError",
@@ -56,11 +82,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "HfBpeTokenizer":  # the only name that needs transformers, which takes seconds to import
-        from hf_bpe.plugin import HfBpeTokenizer
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'hf_bpe' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
 
-        return HfBpeTokenizer
-    raise AttributeError(f"module 'hf_bpe' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 install_registration()

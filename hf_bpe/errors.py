@@ -54,7 +54,19 @@ class ConversionRefused(HfBpeError, ValueError):
 
 
 class DisallowedSpecialTokenError(HfBpeError, ValueError):
-    """Text holds the spelling of a special token and the caller did not say what to do with it."""
+    """Text holds the spelling of a special token and the caller did not say what to do with it. `token` is the spelling."""
+
+    def __init__(self, token: str, message: str | None = None) -> None:
+        self.token = token
+        super().__init__(
+            message
+            or f"the text holds {token!r}, which is a special token. To encode it as that token, pass "
+            f"allowed_special={{{token!r}, ...}}; to encode it as plain text, pass disallowed_special=() ; "
+            "encode_ordinary never matches special tokens"
+        )
+
+    def __reduce__(self) -> tuple[type[DisallowedSpecialTokenError], tuple[str, str]]:
+        return type(self), (self.token, str(self))
 
 
 class UnknownTokenError(HfBpeError, KeyError):

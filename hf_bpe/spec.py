@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hf_bpe.errors import PatternError, SpecError
 from hf_bpe.patterns import check_pattern
+
+if TYPE_CHECKING:
+    from hf_bpe.engine.native import Vocabulary
 
 __all__ = ["AddedToken", "TokenizerSpec"]
 
@@ -78,6 +82,48 @@ class TokenizerSpec:
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         self.validate()
 
+    @classmethod
+    def from_table(cls, table: Vocabulary, **fields: Any) -> TokenizerSpec:
+        """A spec over a native `Vocabulary`, which was checked when made. The other fields are as in the constructor.
+
+        `vocab` and `merges` become Python objects when first asked for: for 100,000 tokens that takes longer than reading
+        the file, and an `Encoder` needs neither.
+        """
+        spec = object.__new__(cls)
+        values = {f.name: f.default for f in dataclass_fields(cls) if f.default is not MISSING} | {"provenance": {}} | fields
+        values["added_tokens"] = tuple(values["added_tokens"])
+        values["provenance"] = MappingProxyType(dict(values["provenance"]))
+        for name, value in (values | {"table": table}).items():
+            object.__setattr__(spec, name, value)
+        defects = [*_added_token_defects(spec), *_rule_defects(spec)]
+        if defects:
+            raise SpecError(defects)
+        return spec
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not there yet comes here.
+        if name == "table":
+            value: Any = None
+        elif name == "vocab" and self.table is not None:
+            value = MappingProxyType(self.table.vocab())
+        elif name == "merges" and self.table is not None:
+            value = self.table.merges()
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, name, value)
+        return value
+
+    def token_id(self, token: bytes) -> int | None:
+        """The id of a token given as bytes, added tokens included, or None.
+
+        >>> TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).token_id(b"a")
+        97
+        """
+        token_id = self.table.token_id(token) if self.table is not None else self.vocab.get(token)
+        if token_id is None:
+            token_id = next((t.id for t in self.added_tokens if t.content.encode() == token), None)
+        return token_id
+
     def validate(self) -> None:
         """Raise `SpecError` naming every defect; return None for a sound description (as every constructed one is)."""
         defects = [*_vocab_defects(self), *_merge_defects(self), *_added_token_defects(self), *_rule_defects(self)]
@@ -87,11 +133,14 @@ class TokenizerSpec:
     @cached_property
     def n_vocab(self) -> int:
         """Largest id + 1: the number of embedding rows a model needs (tiktoken's name). Holes count."""
-        return 1 + max([*self.vocab.values(), *(token.id for token in self.added_tokens)])
+        largest = self.table.n_vocab - 1 if self.table is not None else max(self.vocab.values())
+        return 1 + max([largest, *(token.id for token in self.added_tokens)])
 
     @cached_property
     def vocab_size(self) -> int:
         """How many ids are in use."""
+        if self.table is not None:
+            return len(self.table) + len([token for token in self.added_tokens if self.table.token_bytes(token.id) is None])
         return len({*self.vocab.values(), *(token.id for token in self.added_tokens)})
 
     @cached_property
@@ -119,7 +168,7 @@ class TokenizerSpec:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in dataclass_fields(self)}
         values["vocab"], values["provenance"] = dict(self.vocab), dict(self.provenance)
         return _rebuild, (values,)
 
@@ -197,9 +246,19 @@ def _merge_defects(spec: TokenizerSpec) -> list[str]:
     return defects
 
 
+def _lookups(spec: TokenizerSpec) -> tuple[Callable[[int], bytes | None], Callable[[bytes], int | None]]:
+    """Id -> token and token -> id, added tokens left out."""
+    if spec.table is not None:
+        return spec.table.token_bytes, spec.table.token_id
+    token_of_id = {token_id: token for token, token_id in spec.vocab.items()}
+    return token_of_id.get, spec.vocab.get
+
+
 def _added_token_defects(spec: TokenizerSpec) -> list[str]:
     defects = []
-    token_of_id = {token_id: token for token, token_id in spec.vocab.items()}
+    if not spec.added_tokens:
+        return defects
+    token_of, id_of = _lookups(spec)
     contents: dict[str, AddedToken] = {}
     ids: dict[int, AddedToken] = {}
     for token in spec.added_tokens:
@@ -216,11 +275,11 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
         elif ids.setdefault(token.id, token) is not token:
             defects.append(f"added tokens {ids[token.id].content!r} and {token.content!r} share id {token.id}")
         encoded = token.content.encode()
-        if token.id in token_of_id and token_of_id[token.id] != encoded:
-            defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of_id[token.id]!r} in vocab")
-        if spec.vocab.get(encoded, token.id) != token.id:
+        if token_of(token.id) not in (None, encoded):
+            defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of(token.id)!r} in vocab")
+        if id_of(encoded) not in (None, token.id):
             defects.append(
-                f"added token {token.content!r} has id {token.id}, but the same text has id {spec.vocab[encoded]} in vocab"
+                f"added token {token.content!r} has id {token.id}, but the same text has id {id_of(encoded)} in vocab"
             )
     return defects
 

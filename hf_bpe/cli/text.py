@@ -116,7 +116,8 @@ def _special_rules(spec: TokenizerSpec, special: SpecialRule, allowed: list[str]
     held = [token for token in spec.special_tokens if token not in allowed and token in text]
     if held:
         raise DisallowedSpecialTokenError(
+            held[0],
             f"the text holds {', '.join(map(repr, held))}, special here. Pass --allow-special {held[0]!r} to encode it as that "
-            "token, or --special text to encode it as plain text"
+            "token, or --special text to encode it as plain text",
         )
     return {"allowed_special": allowed}

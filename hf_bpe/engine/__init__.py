@@ -1,5 +1,7 @@
 """Runs a `TokenizerSpec`: `Encoder` over the native engine, or over the pure-Python one where that is not installed."""
 
-from hf_bpe.engine.encoder import Encoder, native_available
+from hf_bpe.engine.arrays import CacheInfo, Ragged
+from hf_bpe.engine.backends import native_available
+from hf_bpe.engine.encoder import Encoder
 
-__all__ = ["Encoder", "native_available"]
+__all__ = ["CacheInfo", "Encoder", "Ragged", "native_available"]

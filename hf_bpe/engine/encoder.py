@@ -3,97 +3,24 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Collection, Sequence
-from functools import cache
-from types import ModuleType
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from hf_bpe.engine.reference import ReferenceEngine
-from hf_bpe.errors import DisallowedSpecialTokenError, EngineUnavailableError, UnknownTokenError
-from hf_bpe.pattern_syntax import parse, render
-from hf_bpe.patterns import find_named_pattern
+from hf_bpe.engine.arrays import CacheInfo, Ragged
+from hf_bpe.engine.backends import EngineName, make_engine
+from hf_bpe.errors import UnknownTokenError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Encoder", "EngineName", "as_unicode", "choose_native", "load_native", "native_available", "native_pattern"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
 
-EngineName: TypeAlias = Literal["auto", "native", "reference"]
+__all__ = ["Encoder"]
+
 SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
 
-Result = TypeVar("Result")
-
 _POLICIES_KEPT = 64
-
-
-@cache
-def load_native() -> ModuleType | None:
-    """The compiled module, or None after one warning that says what is lost and how to get it."""
-    try:
-        from hf_bpe.engine import native
-    except ImportError as error:
-        warnings.warn(
-            f"hf_bpe runs without its native engine ({error}): results are the same, encoding and training are hundreds of times "
-            "slower. Install a Rust toolchain and run `pip install --force-reinstall hf-bpe`, or use a published wheel.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return None
-    return native
-
-
-def native_available() -> bool:
-    """Whether the compiled engine is installed."""
-    return load_native() is not None
-
-
-class Engine(Protocol):
-    """What an engine does for an `Encoder`. `policy` makes the opaque value the other methods take."""
-
-    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Any: ...
-    def encode(self, text: str, policy: Any) -> list[int]: ...
-    def encode_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[list[int]]: ...
-    def count(self, text: str, policy: Any) -> int: ...
-    def pretokenize(self, text: str) -> list[str]: ...
-    def decode_bytes(self, ids: Sequence[int]) -> bytes: ...
-
-
-def choose_native(engine: EngineName) -> ModuleType | None:
-    """The compiled module if `engine` wants it and it is there; None for the reference. Raises if it must be there."""
-    if engine not in ("auto", "native", "reference"):
-        raise ValueError(f"engine {engine!r} is not known; it must be 'auto', 'native' or 'reference'")
-    native = load_native() if engine != "reference" else None
-    if native is None and engine == "native":
-        raise EngineUnavailableError("the native engine is not installed; use engine='reference', or see the warning above")
-    return native
-
-
-def native_pattern(pattern: str | None) -> dict[str, str | None]:
-    """A pattern as the native engine takes it: in its own dialect, with the name under which it was published, if any."""
-    named = find_named_pattern(pattern)
-    return {
-        "pattern": None if pattern is None else render(parse(pattern), "tiktoken"),
-        "family": named.name if named else None,
-    }
-
-
-def _make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
-    native = choose_native(name)
-    if native is None:
-        return ReferenceEngine(spec)
-    engine: Engine = native.Engine(
-        vocab=dict(spec.vocab),
-        merges=spec.merges,
-        **native_pattern(spec.pattern),
-        keep_unmatched=spec.unmatched == "keep",
-        ignore_merges=spec.ignore_merges,
-        added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
-    )
-    return engine
-
-
-def as_unicode(text: str) -> str:
-    """Join surrogate pairs, replace lone surrogates by U+FFFD: what tiktoken does with text that UTF-8 cannot hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+_MOST_UINT16 = 1 << 16
 
 
 class Encoder:
@@ -109,7 +36,7 @@ class Encoder:
     def __init__(self, spec: TokenizerSpec, *, engine: EngineName = "auto") -> None:
         self.spec = spec
         self._engine_name = engine
-        self._engine = _make_engine(spec, engine)
+        self._engine = make_engine(spec, engine)
         self._specials = frozenset(spec.special_tokens)
         self._ordinary = self._engine.policy(frozenset(), frozenset())
         self._policies: dict[tuple[frozenset[str], frozenset[str]], Any] = {}
@@ -124,7 +51,7 @@ class Encoder:
     @property
     def engine(self) -> str:
         """Which engine runs: "native" or "reference"."""
-        return "reference" if isinstance(self._engine, ReferenceEngine) else "native"
+        return "native" if type(self._engine).__module__ == "hf_bpe.engine.native" else "reference"
 
     @property
     def n_vocab(self) -> int:
@@ -139,7 +66,7 @@ class Encoder:
         >>> encoder.encode_ordinary("hello <|endoftext|>")  # doctest: +SKIP
         [15339, 83739, 8862, 728, 428, 91, 29]
         """
-        return self._run(self._engine.encode, text, self._ordinary)
+        return self._engine.encode(text, self._ordinary)
 
     def encode(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> list[int]:
         """Ids of a text, special tokens treated as the caller says (tiktoken's meaning).
@@ -154,7 +81,7 @@ class Encoder:
         policy = self._default
         if allowed_special != () or disallowed_special != "all":
             policy = self._policy(allowed_special, disallowed_special)
-        return self._run(self._engine.encode, text, policy)
+        return self._engine.encode(text, policy)
 
     def encode_batch(
         self,
@@ -165,11 +92,12 @@ class Encoder:
         disallowed_special: SpecialTokens = "all",
     ) -> list[list[int]]:
         """`encode` of each text, on `num_threads` threads (default: all processors)."""
-        return self._batch(texts, self._policy(allowed_special, disallowed_special), num_threads)
+        policy = self._policy(allowed_special, disallowed_special)
+        return self._engine.encode_batch(_batch(texts), policy, _threads(num_threads))
 
     def encode_ordinary_batch(self, texts: Sequence[str], *, num_threads: int | None = None) -> list[list[int]]:
         """`encode_ordinary` of each text, on `num_threads` threads (default: all processors)."""
-        return self._batch(texts, self._ordinary, num_threads)
+        return self._engine.encode_batch(_batch(texts), self._ordinary, _threads(num_threads))
 
     def count(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> int:
         """How many ids `encode` gives, without making them.
@@ -177,43 +105,150 @@ class Encoder:
         >>> encoder.count("hello world")  # doctest: +SKIP
         2
         """
-        return self._run(self._engine.count, text, self._policy(allowed_special, disallowed_special))
+        return self._engine.count(text, self._policy(allowed_special, disallowed_special))
+
+    def count_ordinary(self, text: str) -> int:
+        """How many ids `encode_ordinary` gives, without making them."""
+        return self._engine.count(text, self._ordinary)
+
+    def count_ordinary_batch(self, texts: Sequence[str], *, num_threads: int | None = None) -> list[int]:
+        """`count_ordinary` of each text, on `num_threads` threads (default: all processors)."""
+        return self._engine.count_batch(_batch(texts), self._ordinary, _threads(num_threads))
+
+    # -- encoding to arrays -------------------------------------------------------------------------------------------
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: SpecialTokens = (),
+        disallowed_special: SpecialTokens = "all",
+        dtype: DTypeLike = "uint32",
+    ) -> NDArray[Any]:
+        """`encode` as an array of shape (ids,). `dtype`: uint32, or uint16 where `n_vocab` is at most 65,536."""
+        policy = self._policy(allowed_special, disallowed_special)
+        return self._engine.encode_to_numpy(text, policy, self._narrow(dtype))
+
+    def encode_ordinary_to_numpy(self, text: str, *, dtype: DTypeLike = "uint32") -> NDArray[Any]:
+        """`encode_ordinary` as an array of shape (ids,). `dtype`: uint32, or uint16 where `n_vocab` is at most 65,536.
+
+        >>> encoder.encode_ordinary_to_numpy("hello world")  # doctest: +SKIP
+        array([15339,  1917], dtype=uint32)
+        """
+        return self._engine.encode_to_numpy(text, self._ordinary, self._narrow(dtype))
+
+    def encode_batch_to_numpy(
+        self,
+        texts: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialTokens = (),
+        disallowed_special: SpecialTokens = "all",
+        dtype: DTypeLike = "uint32",
+    ) -> Ragged:
+        """`encode` of each text, as one array of ids and one of where each text's begin."""
+        policy = self._policy(allowed_special, disallowed_special)
+        return Ragged(*self._engine.encode_batch_to_numpy(_batch(texts), policy, _threads(num_threads), self._narrow(dtype)))
+
+    def encode_ordinary_batch_to_numpy(
+        self, texts: Sequence[str], *, num_threads: int | None = None, dtype: DTypeLike = "uint32"
+    ) -> Ragged:
+        """`encode_ordinary` of each text, as one array of ids and one of where each text's begin.
+
+        >>> encoder.encode_ordinary_batch_to_numpy(["hello world", "hello"]).offsets  # doctest: +SKIP
+        array([0, 2, 3])
+        """
+        threads, narrow = _threads(num_threads), self._narrow(dtype)
+        return Ragged(*self._engine.encode_batch_to_numpy(_batch(texts), self._ordinary, threads, narrow))
+
+    def encode_ordinary_utf8(
+        self, data: Any, offsets: NDArray[np.int64], *, num_threads: int | None = None, dtype: DTypeLike = "uint32"
+    ) -> Ragged:
+        """`encode_ordinary` of texts that stand one after the other in a buffer, as Arrow keeps a column of strings.
+
+        data: a bytes-like object of UTF-8. offsets: int64, shape (texts + 1,); text n is `data[offsets[n]:offsets[n + 1]]`.
+        Raises `CorpusError` naming the text and the byte that is not UTF-8, `ValueError` for offsets out of order.
+        """
+        threads, narrow = _threads(num_threads), self._narrow(dtype)
+        return Ragged(*self._engine.encode_utf8_to_numpy(data, offsets, self._ordinary, threads, narrow))
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        unit: Literal["characters", "bytes"] = "characters",
+        allowed_special: SpecialTokens = (),
+        disallowed_special: SpecialTokens = "all",
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Ids, shape (n,), and start and end of each in the text, shape (n, 2).
+
+        In characters, an id that holds part of one spans all of it, so neighbours may overlap. White space that an added
+        token takes along belongs to it. Text that the pattern drops belongs to none.
+
+        >>> encoder.encode_with_offsets("hello world")[1].tolist()  # doctest: +SKIP
+        [[0, 5], [5, 11]]
+        """
+        if unit not in ("characters", "bytes"):
+            raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
+        policy = self._policy(allowed_special, disallowed_special)
+        ids, spans = self._engine.encode_with_offsets(text, policy, unit == "characters")
+        return ids, spans.reshape(-1, 2)
+
+    def _narrow(self, dtype: DTypeLike) -> bool:
+        name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))
+        if name == "uint16" and self.n_vocab > _MOST_UINT16:
+            raise ValueError(f"ids up to {self.n_vocab - 1} do not fit uint16; use uint32")
+        if name not in ("uint16", "uint32"):
+            raise ValueError(f"dtype {name!r} is not known here; it must be uint32 or uint16: use .astype for others")
+        return bool(name == "uint16")
+
+    # -- looking at text ----------------------------------------------------------------------------------------------
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces that merging never crosses, added tokens not considered."""
-        return self._run(self._engine.pretokenize, text)
+        return self._engine.pretokenize(text)
 
     def encode_single_token(self, token: str | bytes) -> int:
         """The id of one token given as text or bytes, special tokens included. Raises `UnknownTokenError`."""
         content = token.encode() if isinstance(token, str) else token
-        token_id = self.spec.vocab.get(content)
-        if token_id is None:
-            token_id = next((t.id for t in self.spec.added_tokens if t.content.encode() == content), None)
+        token_id = self.spec.token_id(content)
         if token_id is None:
             raise UnknownTokenError(f"{token!r} is not a token of this vocabulary")
         return token_id
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 
-    def decode_bytes(self, ids: Sequence[int]) -> bytes:
+    def decode_bytes(self, ids: Sequence[int] | NDArray[Any]) -> bytes:
         """The bytes behind the ids. Raises `UnknownTokenError` for an id that is not in the vocabulary."""
         return self._engine.decode_bytes(ids)
 
-    def decode(self, ids: Sequence[int], errors: str = "replace") -> str:
+    def decode(self, ids: Sequence[int] | NDArray[Any], errors: str = "replace") -> str:
         """The text behind the ids; bytes that are not UTF-8 become U+FFFD unless `errors` says otherwise.
 
         >>> encoder.decode([15339, 1917])  # doctest: +SKIP
         'hello world'
         """
-        return self._engine.decode_bytes(ids).decode("utf-8", errors)
+        text = self._engine.decode(ids)
+        return text if isinstance(text, str) else text.decode("utf-8", errors)
 
-    def decode_batch(self, batch: Sequence[Sequence[int]], errors: str = "replace") -> list[str]:
-        """`decode` of each list of ids."""
-        return [self.decode(ids, errors) for ids in batch]
+    def decode_batch(self, batch: Sequence[Sequence[int]] | Ragged, errors: str = "replace") -> list[str]:
+        """`decode` of each row of ids."""
+        rows = batch.rows() if isinstance(batch, Ragged) else batch
+        return [self.decode(ids, errors) for ids in rows]
 
     def decode_single_token_bytes(self, token_id: int) -> bytes:
         """The bytes of one token. Raises `UnknownTokenError`."""
         return self._engine.decode_bytes([token_id])
+
+    # -- the cache ----------------------------------------------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """What the cache of pieces holds, and how often it was asked. Caches in use by another thread are not counted.
+
+        >>> encoder.cache_info()  # doctest: +SKIP
+        CacheInfo(bytes=98304, lookups=2, misses=2)
+        """
+        return CacheInfo(*self._engine.cache_info())
 
     # -- special tokens -----------------------------------------------------------------------------------------------
 
@@ -236,33 +271,19 @@ class Encoder:
             raise TypeError(f"{argument} must be 'all' or a collection of special tokens, not the string {contents!r}")
         return frozenset(contents) & self._specials
 
-    def _batch(self, texts: Sequence[str], policy: Any, num_threads: int | None) -> list[list[int]]:
-        if isinstance(texts, str):
-            raise TypeError("a batch is a sequence of texts, not one str; use encode for a single text")
-        threads = num_threads if num_threads is not None else os.cpu_count() or 1
-        if threads < 1:
-            raise ValueError(f"num_threads must be at least 1, not {threads}")
-        return self._run(self._engine.encode_batch, texts, policy, threads)
-
-    def _run(self, method: Callable[..., Result], text: str | Sequence[str], *arguments: Any) -> Result:
-        """Call the engine; a text that UTF-8 cannot hold is mended and tried again, which costs nothing where all can."""
-        try:
-            try:
-                return method(text, *arguments)
-            except UnicodeEncodeError:
-                return method(as_unicode(text) if isinstance(text, str) else [as_unicode(t) for t in text], *arguments)
-        except DisallowedSpecialTokenError as error:
-            raise _disallowed(error) from None
-
 
 def _rebuild(spec: TokenizerSpec, engine: EngineName) -> Encoder:
     return Encoder(spec, engine=engine)
 
 
-def _disallowed(error: DisallowedSpecialTokenError) -> DisallowedSpecialTokenError:
-    content = error.args[0]
-    return DisallowedSpecialTokenError(
-        f"the text holds {content!r}, which is a special token. To encode it as that token, pass "
-        f"allowed_special={{{content!r}, ...}}; to encode it as plain text, pass disallowed_special=() ; "
-        "encode_ordinary never matches special tokens"
-    )
+def _batch(texts: Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, str):
+        raise TypeError("a batch is a sequence of texts, not one str; use encode for a single text")
+    return texts
+
+
+def _threads(num_threads: int | None) -> int:
+    threads = num_threads if num_threads is not None else os.cpu_count() or 1
+    if threads < 1:
+        raise ValueError(f"num_threads must be at least 1, not {threads}")
+    return threads

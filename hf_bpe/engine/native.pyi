@@ -1,10 +1,52 @@
-"""Stubs of the compiled engine (native/src/python.rs). Use it through `hf_bpe.Encoder` and `hf_bpe.train`."""
+"""Stubs of the compiled engine (native/src/python). Use it through `hf_bpe.Encoder` and `hf_bpe.train`.
+
+A text with lone surrogates counts as if each were U+FFFD, and surrogate pairs as the characters they mean.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 UNICODE_VERSION: str
 """Version of the Unicode tables behind every split pattern, e.g. "16.0.0"."""
+
+FAMILIES: tuple[str, ...]
+"""Names of the published patterns that have hand-written rules."""
+
+@final
+class Vocabulary:
+    """Tokens and the merges that make them. Immutable; shared by a spec and its engines."""
+
+    def __new__(cls, vocab: dict[bytes, int], merges: tuple[tuple[bytes, bytes], ...]) -> Vocabulary:
+        """Every single byte must be in `vocab`, and every merge use and make tokens that are. Raises `HfBpeError`."""
+
+    @staticmethod
+    def from_rank_file(content: bytes) -> Vocabulary:
+        """Read tiktoken's format and find the merges. Raises `HfBpeError`, which does not say where, if anything is amiss."""
+
+    def vocab(self) -> dict[bytes, int]:
+        """Token -> id, in the order of ids."""
+
+    def merges(self) -> tuple[tuple[bytes, bytes], ...]:
+        """Pairs of tokens, best rank first."""
+
+    def token_id(self, token: bytes) -> int | None:
+        """The id of a token."""
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """The token of an id. Looks at every id."""
+
+    @property
+    def n_vocab(self) -> int:
+        """The largest id + 1."""
+
+    @property
+    def unreachable(self) -> int:
+        """How many tokens merging never makes; 0 unless made by `from_rank_file`."""
+
+    def __len__(self) -> int: ...
 
 @final
 class Policy:
@@ -12,13 +54,15 @@ class Policy:
 
 @final
 class Engine:
-    """A tokenizer ready to run. Immutable; every method may be called from several threads at once."""
+    """A tokenizer ready to run. Immutable; every method may be called from several threads at once.
+
+    `narrow` asks for uint16 instead of uint32 ids: only where every id fits.
+    """
 
     def __new__(
         cls,
         *,
-        vocab: dict[bytes, int],
-        merges: tuple[tuple[bytes, bytes], ...],
+        vocabulary: Vocabulary,
         pattern: str | None,
         family: str | None,
         keep_unmatched: bool,
@@ -27,28 +71,55 @@ class Engine:
     ) -> Engine:
         """Build the tables.
 
-        pattern: in the fancy-regex dialect. family: the name under which this very pattern is published, if any; then
-        hand-written rules run instead. added_tokens: (content, id, special, single_word, lstrip, rstrip).
-        Raises `PatternError`.
+        pattern: in the fancy-regex dialect. family: one of `FAMILIES` if this very pattern is published under that name;
+        then its rules run, and the pattern is not looked at. added_tokens: (content, id, special, single_word, lstrip,
+        rstrip). Raises `PatternError`.
         """
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Policy:
         """Match the plain added tokens and the special ones in `allowed`; raise on those in `forbidden`."""
 
     def encode(self, text: str, policy: Policy) -> list[int]:
-        """Ids of a text. Raises `DisallowedSpecialTokenError`, `PatternError`, `UnicodeEncodeError`."""
+        """Ids of a text. Raises `DisallowedSpecialTokenError`, `PatternError`."""
+
+    def encode_to_numpy(self, text: str, policy: Policy, narrow: bool) -> NDArray[Any]:
+        """Ids of a text, shape (n,)."""
 
     def encode_batch(self, texts: Sequence[str], policy: Policy, num_threads: int) -> list[list[int]]:
         """Ids of each text, on up to `num_threads` threads."""
 
+    def encode_batch_to_numpy(
+        self, texts: Sequence[str], policy: Policy, num_threads: int, narrow: bool
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Ids of all texts, and where each text's begin (one more than there are texts)."""
+
+    def encode_utf8_to_numpy(
+        self, data: Any, offsets: NDArray[np.int64], policy: Policy, num_threads: int, narrow: bool
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The same for texts that stand in a buffer: text n is `data[offsets[n]:offsets[n + 1]]`. Raises `CorpusError`."""
+
+    def encode_with_offsets(
+        self, text: str, policy: Policy, characters: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Ids, shape (n,), and first and last + 1 byte or character of each, shape (2 n,)."""
+
     def count(self, text: str, policy: Policy) -> int:
         """How many ids `encode` gives."""
+
+    def count_batch(self, texts: Sequence[str], policy: Policy, num_threads: int) -> list[int]:
+        """The same for each text."""
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces that merging never crosses."""
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+    def decode(self, ids: Iterable[int] | NDArray[Any]) -> str | bytes:
+        """The text behind ids, or the bytes where they are not UTF-8. Raises `UnknownTokenError`."""
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[Any]) -> bytes:
         """The bytes behind ids. Raises `UnknownTokenError`."""
+
+    def cache_info(self) -> tuple[int, int, int]:
+        """Bytes held by the caches, pieces looked up so far, and how many had to be merged."""
 
 @final
 class WordCounter:
@@ -60,7 +131,7 @@ class WordCounter:
         """Special tokens are cut out of the text and not counted."""
 
     def add(self, texts: Sequence[str], num_threads: int) -> None:
-        """Count texts. Raises `UnicodeEncodeError` before it has counted any if one holds a lone surrogate."""
+        """Count texts."""
 
     def word_counts(self) -> dict[bytes, int]:
         """The distinct pieces and how often each was seen. Ends the counter."""
@@ -74,7 +145,7 @@ class WordCounter:
         """
 
 def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
-    """For tokens in rank order: (rank, length of the left part) of each reachable one; ranks of the unreachable ones.
+    """For distinct tokens in rank order: (rank, length of the left part) of each reachable one; ranks of the unreachable ones.
 
     >>> recover_merges([b"a", b"b", b"ab"])
     ([(2, 1)], [])

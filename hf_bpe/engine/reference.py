@@ -22,7 +22,7 @@ from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownToke
 from hf_bpe.pattern_syntax import Property, Span
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["ReferenceEngine", "merge_pair", "pretokenize", "train_merges"]
+__all__ = ["ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
 
@@ -74,26 +74,31 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
         raise PatternError(f"split pattern {pattern!r} does not compile: {error}") from None
 
 
+def piece_spans(text: str, pattern: str | None, unmatched: str = "keep") -> list[tuple[int, int]]:
+    """Where the pieces that merging never crosses start and end, in characters."""
+    if pattern is None:
+        return [(0, len(text))] if text else []
+    spans = []
+    done = 0
+    for match in compile_pattern(pattern).finditer(text):
+        if match.end() == match.start():  # a zero-width match that slipped past the check by shape
+            continue
+        if match.start() > done and unmatched == "keep":
+            spans.append((done, match.start()))
+        spans.append(match.span())
+        done = match.end()
+    if done < len(text) and unmatched == "keep":
+        spans.append((done, len(text)))
+    return spans
+
+
 def pretokenize(text: str, pattern: str | None, unmatched: str = "keep") -> list[str]:
     """Split text into the pieces that merging never crosses.
 
     >>> pretokenize("Hello world", r" ?\\p{L}+")
     ['Hello', ' world']
     """
-    if pattern is None:
-        return [text] if text else []
-    pieces = []
-    end = 0
-    for match in compile_pattern(pattern).finditer(text):
-        if match.end() == match.start():  # a zero-width match that slipped past the check by shape
-            continue
-        if match.start() > end and unmatched == "keep":
-            pieces.append(text[end : match.start()])
-        pieces.append(match.group())
-        end = match.end()
-    if end < len(text) and unmatched == "keep":
-        pieces.append(text[end:])
-    return pieces
+    return [text[start:stop] for start, stop in piece_spans(text, pattern, unmatched)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -132,21 +137,16 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 # Added tokens
 
 
-def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[str | AddedToken]:
+def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple[int, int, AddedToken | None]]:
     """Cut text at added tokens: leftmost first, the longest of those that start at one place.
 
-    >>> [str(getattr(p, "content", p)) for p in split_on_added_tokens("a<s>b", [AddedToken("<s>", 1)])]
-    ['a', '<s>', 'b']
+    Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
     """
-    if not tokens:
-        if text:
-            yield text
-        return
     longest_first = sorted(tokens, key=lambda token: len(token.content.encode()), reverse=True)
     by_content = {token.content: token for token in tokens}
     finder = regex.compile("|".join(regex.escape(token.content, special_only=True) for token in longest_first))
     done = 0
-    for match in finder.finditer(text):
+    for match in finder.finditer(text) if tokens else ():
         token = by_content[match.group()]
         start, stop = match.span()
         if token.single_word and (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1])):
@@ -156,11 +156,20 @@ def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[s
         if token.rstrip:
             stop = len(text) - len(_strip_space(text[stop:], right=False))
         if done < start:
-            yield text[done:start]
-        yield token
+            yield done, start, None
+        yield start, stop, token
         done = stop
     if done < len(text):
-        yield text[done:]
+        yield done, len(text), None
+
+
+def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[str | AddedToken]:
+    """The stretches of a text, and the added tokens between them.
+
+    >>> [str(getattr(p, "content", p)) for p in split_on_added_tokens("a<s>b", [AddedToken("<s>", 1)])]
+    ['a', '<s>', 'b']
+    """
+    return (token or text[start:stop] for start, stop, token in added_token_spans(text, tokens))
 
 
 def _is_word(character: str) -> bool:
@@ -186,6 +195,11 @@ class ReferencePolicy:
     forbid: tuple[AddedToken, ...]
 
 
+def as_unicode(text: str) -> str:
+    """Join surrogate pairs, replace lone surrogates by U+FFFD: what tiktoken does with text that UTF-8 cannot hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class ReferenceEngine:
     """Runs a spec. The native engine has the same methods."""
 
@@ -209,6 +223,7 @@ class ReferenceEngine:
         """Ids of a text."""
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
+        text = as_unicode(text)
         for part in split_on_added_tokens(text, policy.forbid):
             if isinstance(part, AddedToken):
                 raise DisallowedSpecialTokenError(part.content)
@@ -217,27 +232,31 @@ class ReferenceEngine:
             ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
         return ids
 
-    def encode_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[list[int]]:
-        """`encode` for each text; the reference uses one thread whatever it is told."""
-        return [self.encode(text, policy) for text in texts]
-
-    def count(self, text: str, policy: ReferencePolicy) -> int:
-        """How many ids `encode` gives."""
-        return len(self.encode(text, policy))
+    def encode_with_spans(self, text: str, policy: ReferencePolicy) -> list[tuple[int, int, int]]:
+        """Id, first byte and last byte + 1 of each token. Text that no piece holds belongs to none."""
+        spans = []
+        for start, stop, token in added_token_spans(text, policy.match):
+            if token is not None:
+                spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
+                continue
+            stretch = text[start:stop]
+            for first, last in piece_spans(stretch, self._spec.pattern, self._spec.unmatched):
+                done = _bytes_in(text[: start + first])
+                for token_id in self._encode_piece(stretch[first:last].encode()):
+                    spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
+        return spans
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""
-        return pretokenize(text, self._spec.pattern, self._spec.unmatched)
+        return pretokenize(as_unicode(text), self._spec.pattern, self._spec.unmatched)
 
     def _encode_pieces(self, text: str) -> list[int]:
-        ids: list[int] = []
-        for piece in self.pretokenize(text):
-            encoded = piece.encode()
-            if self._spec.ignore_merges and encoded in self._spec.vocab:
-                ids.append(self._spec.vocab[encoded])
-            else:
-                ids += merge_by_rank([self._byte_ids[byte] for byte in encoded], self._ranks)
-        return ids
+        return [token_id for piece in self.pretokenize(text) for token_id in self._encode_piece(piece.encode())]
+
+    def _encode_piece(self, piece: bytes) -> list[int]:
+        if self._spec.ignore_merges and piece in self._spec.vocab:
+            return [self._spec.vocab[piece]]
+        return merge_by_rank([self._byte_ids[byte] for byte in piece], self._ranks)
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of the tokens, joined."""
@@ -245,6 +264,10 @@ class ReferenceEngine:
             return b"".join([self._bytes_of[token_id] for token_id in ids])
         except KeyError as error:
             raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
+
+
+def _bytes_in(text: str) -> int:
+    return len(text.encode())
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from hf_bpe.engine.encoder import EngineName, as_unicode, choose_native, native_pattern
-from hf_bpe.engine.reference import pretokenize, split_on_added_tokens, train_merges
+from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
+from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.patterns import find_named_pattern, resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -57,10 +57,7 @@ class _NativeCounter:
         self._num_threads = num_threads
 
     def add(self, texts: list[str]) -> None:
-        try:
-            self._counter.add(texts, self._num_threads)
-        except UnicodeEncodeError:  # before anything was counted: lone surrogates count as U+FFFD, as in encoding
-            self._counter.add([as_unicode(text) for text in texts], self._num_threads)
+        self._counter.add(texts, self._num_threads)
 
     def learn(
         self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]

@@ -1,5 +1,7 @@
 //! Added tokens: matched in the text itself, leftmost first, the longest of those that start at one place.
 
+use std::ops::Range;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::{error::EngineError, unicode::is_word};
@@ -58,9 +60,13 @@ impl Matcher {
             .find_map(|(found, token)| (!token.single_word || stands_alone(text, found.start(), found.end())).then_some(token))
     }
 
-    /// Cuts text at the tokens of the set.
+    /// Cuts text at the tokens of the set: calls `visit` with each stretch and, if it is a token, its id.
     #[inline]
-    pub fn for_each<'t>(&self, text: &'t str, mut visit: impl FnMut(Stretch<'t>) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    pub fn for_each_span(
+        &self,
+        text: &str,
+        mut visit: impl FnMut(Range<usize>, Option<u32>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
         let mut done = 0;
         for found in self.automaton.iter().flat_map(|automaton| automaton.find_iter(text)) {
             let token = &self.tokens[found.pattern().as_usize()];
@@ -75,12 +81,18 @@ impl Matcher {
                 end = text.len() - text[end..].trim_start_matches(char::is_whitespace).len();
             }
             if done < start {
-                visit(Stretch::Text(&text[done..start]))?;
+                visit(done..start, None)?;
             }
-            visit(Stretch::Token(token.id))?;
+            visit(start..end, Some(token.id))?;
             done = end;
         }
-        if done < text.len() { visit(Stretch::Text(&text[done..])) } else { Ok(()) }
+        if done < text.len() { visit(done..text.len(), None) } else { Ok(()) }
+    }
+
+    /// The same with the stretches themselves.
+    #[inline]
+    pub fn for_each<'t>(&self, text: &'t str, mut visit: impl FnMut(Stretch<'t>) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        self.for_each_span(text, |span, token| visit(token.map_or(Stretch::Text(&text[span]), Stretch::Token)))
     }
 }
 

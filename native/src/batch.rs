@@ -1,7 +1,10 @@
 //! A few hundred pieces at a time: first all are packed and their places in the cache called for, then all are looked up.
 //! So the memory accesses of a batch overlap, where one piece after the other would wait for each.
 
-use crate::cache::{PackedPiece, PieceCache, is_part};
+use crate::{
+    cache::{PackedPiece, PieceCache, is_part},
+    model::Sink,
+};
 
 /// Pieces in a batch: the arrays stay in the first-level cache.
 const PIECES: usize = 256;
@@ -50,10 +53,10 @@ impl Batch {
         self.pieces == PIECES
     }
 
-    /// Appends the ids of all pieces, in order, and empties the batch. `miss` appends those that it must
-    /// find another way.
+    /// Hands the ids of all pieces to `sink`, in order, and empties the batch. `miss` does so for a piece that the cache of
+    /// short pieces does not hold.
     #[inline(never)]
-    pub fn look_up(&mut self, cache: &mut PieceCache, out: &mut Vec<u32>, mut miss: impl FnMut(&mut PieceCache, Missed, &mut Vec<u32>)) {
+    pub fn look_up(&mut self, cache: &mut PieceCache, sink: Sink<'_>, mut miss: impl FnMut(&mut PieceCache, Missed, Sink<'_>)) {
         let mut made = 0;
         for at in 0..self.pieces {
             if let Some(entry) = cache.short.get(self.places[at] as usize, [self.keys[at]]) {
@@ -64,13 +67,13 @@ impl Batch {
                 }
                 made += length;
             } else {
-                out.extend_from_slice(&self.ids[..made]);
+                sink(&self.ids[..made]);
                 made = 0;
                 let (start, end) = self.spans[at];
-                miss(cache, Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) }, out);
+                miss(cache, Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) }, sink);
             }
         }
-        out.extend_from_slice(&self.ids[..made]);
+        sink(&self.ids[..made]);
         cache.lookups += self.pieces as u64;
         self.pieces = 0;
         cache.grow();

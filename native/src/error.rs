@@ -45,6 +45,14 @@ pub enum EngineError {
     /// A thread could not be started, or died.
     #[error("a thread failed: {0}; ask for fewer with num_threads")]
     Thread(String),
+    /// Text given as bytes that are not UTF-8.
+    #[error("text {text} is not UTF-8: see byte {at} of the data")]
+    NotUtf8 {
+        /// Which of the texts.
+        text: usize,
+        /// Where in the data, in bytes.
+        at: usize,
+    },
     /// The system has no memory to give.
     #[error("no memory for the cache of pieces: {0}")]
     Memory(String),

@@ -15,5 +15,7 @@ pub mod parallel;
 mod python;
 pub mod recover;
 pub mod split;
+pub mod tokens;
 pub mod train;
 pub mod unicode;
+pub mod vocabulary;

@@ -64,15 +64,23 @@ impl<T: Pod> DerefMut for Pages<T> {
     }
 }
 
-/// Asks for `items[place]` to be brought near; does nothing where there is no such item, or no such instruction.
+/// Asks for `items[place]` to be brought near; does nothing where there is no such item.
 #[inline]
 pub fn prefetch<T>(items: &[T], place: usize) {
-    #[cfg(target_arch = "x86_64")]
     if let Some(item) = items.get(place) {
+        prefetch_address(item);
+    }
+}
+
+/// Asks for what stands at an address, which may be null; does nothing where there is no such instruction.
+#[inline]
+pub fn prefetch_address<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and prefetching reads nothing that the program could see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+        // SAFETY: SSE is part of x86-64; prefetching any address reads nothing that the program could see, and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (items, place);
+    let _ = address;
 }

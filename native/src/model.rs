@@ -1,8 +1,9 @@
 //! A tokenizer ready to run: everything here is immutable and shared; what changes while encoding lives in `Scratch`.
 
-use std::sync::Mutex;
-
-use rustc_hash::FxHashMap;
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, OnceLock},
+};
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
@@ -11,37 +12,21 @@ use crate::{
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
     merge::{MergeScratch, merge_piece},
-    pair_table::PairTable,
     split::Splitter,
+    tokens::TokenBytes,
+    vocabulary::Vocabulary,
 };
 
 /// Longest piece, so that positions in it fit 32 bits.
 const LONGEST_PIECE: usize = u32::MAX as usize - 1;
-
-/// Bytes of every token, one after the other.
-#[derive(Debug, Default)]
-struct TokenBytes {
-    bytes: Vec<u8>,
-    span_of: FxHashMap<u32, (usize, usize)>,
-}
-
-impl TokenBytes {
-    fn insert(&mut self, id: u32, token: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(token);
-        self.span_of.insert(id, (start, self.bytes.len()));
-    }
-
-    fn get(&self, id: u32) -> Option<&[u8]> {
-        self.span_of.get(&id).map(|&(start, end)| &self.bytes[start..end])
-    }
-}
 
 /// What one thread needs while it encodes.
 #[derive(Debug)]
 struct Scratch {
     cache: PieceCache,
     batch: Box<Batch>,
+    /// Ids of a piece that was not in the cache.
+    missed: Vec<u32>,
     merge: MergeScratch,
     /// A regular expression's own scratch space is shared between its users; a clone of it is not.
     splitter: Splitter,
@@ -53,6 +38,9 @@ pub struct Policy {
     matched: Matcher,
     forbidden: Matcher,
 }
+
+/// Takes ids as they come, a few hundred at a time: called too seldom for a virtual call to matter.
+pub type Sink<'s> = &'s mut dyn FnMut(&[u32]);
 
 /// Use of the caches of a tokenizer.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +56,11 @@ pub struct CacheInfo {
 /// A tokenizer.
 #[derive(Debug)]
 pub struct Model {
-    /// Ids by symbol. The first 256 symbols are the bytes.
-    ids: Vec<u32>,
-    pairs: PairTable,
-    borders: Borders,
-    /// Whole pieces that are tokens; only where the tokenizer ignores merges for those.
-    whole: Option<FxHashMap<Box<[u8]>, u32>>,
+    vocabulary: Arc<Vocabulary>,
+    /// A piece that is a token as a whole is not merged.
+    ignore_merges: bool,
+    /// Made when first needed: texts without long pieces beyond ASCII need none.
+    borders: OnceLock<Borders>,
     tokens: TokenBytes,
     added: Vec<AddedToken>,
     splitter: Splitter,
@@ -83,56 +70,16 @@ pub struct Model {
 }
 
 impl Model {
-    /// Builds a tokenizer. `merges` are pairs of token bytes, best rank first, as `vocab` spells them.
-    pub fn new(
-        vocab: &[(&[u8], u32)],
-        merges: &[(&[u8], &[u8])],
-        added: Vec<AddedToken>,
-        splitter: Splitter,
-        ignore_merges: bool,
-    ) -> Result<Self, EngineError> {
-        let id_of: FxHashMap<&[u8], u32> = vocab.iter().copied().collect();
-        let missing = |token: &[u8]| EngineError::Spec(format!("{:?} is used but is not in the vocabulary", String::from_utf8_lossy(token)));
-        // Symbols number the tokens by the order in which merging can make them: first the bytes.
-        let mut ids = Vec::with_capacity(vocab.len());
-        let mut symbol_of: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(vocab.len(), Default::default());
-        let mut symbol = |token: &[u8]| match symbol_of.get(token) {
-            Some(symbol) => Ok(*symbol),
-            None => {
-                let (token, id) = id_of.get_key_value(token).ok_or_else(|| missing(token))?;
-                ids.push(*id);
-                symbol_of.insert(token, ids.len() as u32 - 1);
-                Ok(ids.len() as u32 - 1)
-            }
-        };
-        for byte in 0..=255 {
-            symbol(&[byte])?;
-        }
-        let mut joined = Vec::new();
-        let mut pairs = Vec::with_capacity(merges.len());
-        for (left, right) in merges {
-            joined.clear();
-            joined.extend_from_slice(left);
-            joined.extend_from_slice(right);
-            pairs.push(((symbol(left)?, symbol(right)?), symbol(&joined)?));
-        }
+    /// Builds a tokenizer.
+    pub fn new(vocabulary: Arc<Vocabulary>, added: Vec<AddedToken>, splitter: Splitter, ignore_merges: bool) -> Self {
         let mut tokens = TokenBytes::default();
-        for (token, id) in vocab {
+        for (token, id) in vocabulary.spellings.iter().zip(&vocabulary.ids) {
             tokens.insert(*id, token);
         }
         for token in &added {
             tokens.insert(token.id, token.content.as_bytes());
         }
-        Ok(Self {
-            ids,
-            pairs: PairTable::new(&pairs)?,
-            borders: Borders::new(vocab.iter().map(|(token, _)| *token)),
-            whole: ignore_merges.then(|| vocab.iter().map(|(token, id)| ((*token).into(), *id)).collect()),
-            tokens,
-            added,
-            splitter,
-            idle: Mutex::new(Vec::new()),
-        })
+        Self { vocabulary, ignore_merges, borders: OnceLock::new(), tokens, added, splitter, idle: Mutex::new(Vec::new()) }
     }
 
     /// Matches the added tokens that are not special and those `allowed` names; fails on those `forbidden` names.
@@ -144,24 +91,29 @@ impl Model {
         })
     }
 
-    /// Appends the ids of a text.
-    pub fn encode(&self, text: &str, policy: &Policy, out: &mut Vec<u32>) -> Result<(), EngineError> {
+    /// Hands the ids of a text to `sink`, some at a time, in order.
+    pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
+        self.check(text, policy)?;
+        let mut scratch = self.take_scratch()?;
+        let result = policy.matched.for_each(text, |stretch| match stretch {
+            Stretch::Token(id) => {
+                sink(&[id]);
+                Ok(())
+            }
+            Stretch::Text(text) => self.encode_stretch(text, &mut scratch, sink),
+        });
+        self.give_back(scratch);
+        result
+    }
+
+    fn check(&self, text: &str, policy: &Policy) -> Result<(), EngineError> {
         if let Some(token) = policy.forbidden.first(text) {
             return Err(EngineError::DisallowedSpecial(token.content.clone()));
         }
         if text.len() > LONGEST_PIECE {
             return Err(EngineError::Spec(format!("a text of {} bytes; the longest is {LONGEST_PIECE}", text.len())));
         }
-        let mut scratch = self.take_scratch()?;
-        let result = policy.matched.for_each(text, |stretch| match stretch {
-            Stretch::Token(id) => {
-                out.push(id);
-                Ok(())
-            }
-            Stretch::Text(text) => self.encode_stretch(text, &mut scratch, out),
-        });
-        self.give_back(scratch);
-        result
+        Ok(())
     }
 
     /// What the caches at rest hold, and how often they were asked.
@@ -178,24 +130,53 @@ impl Model {
     /// The pieces of a text as (start, end) in bytes, added tokens not considered.
     pub fn pieces(&self, text: &str) -> Result<Vec<(usize, usize)>, EngineError> {
         let mut pieces = Vec::new();
-        self.splitter.for_each(text, |start, end| pieces.push((start, end)))?;
+        self.splitter.for_each_dyn(text, &mut |start, end| pieces.push((start, end)))?;
         Ok(pieces)
     }
 
-    /// Appends the bytes behind ids.
-    pub fn decode(&self, ids: impl Iterator<Item = u32>, out: &mut Vec<u8>) -> Result<(), EngineError> {
-        for id in ids {
-            out.extend_from_slice(self.tokens.get(id).ok_or(EngineError::UnknownId(i64::from(id)))?);
-        }
-        Ok(())
+    /// The bytes of the tokens.
+    pub fn tokens(&self) -> &TokenBytes {
+        &self.tokens
+    }
+
+    /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
+    /// to it; text that no piece holds belongs to none.
+    pub fn encode_spans(&self, text: &str, policy: &Policy, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
+        self.check(text, policy)?;
+        let mut scratch = self.take_scratch()?;
+        let Scratch { cache, merge, splitter, missed, .. } = &mut scratch;
+        let mut done = 0;
+        let result = policy.matched.for_each_span(text, |span, token| {
+            if let Some(id) = token {
+                visit(id, span);
+                return Ok(());
+            }
+            let stretch = &text[span.clone()];
+            splitter.for_each_dyn(stretch, &mut |start, end| {
+                missed.clear();
+                self.encode_missed(stretch.as_bytes(), Missed { start, end, is_part: false }, cache, merge, missed);
+                done = span.start + start;
+                for &id in missed.iter() {
+                    let start = done;
+                    done += self.tokens.get(id).map_or(0, <[u8]>::len);
+                    visit(id, start..done);
+                }
+            })
+        });
+        self.give_back(scratch);
+        result
     }
 
     #[inline]
-    fn encode_stretch(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter, batch } = scratch;
+    fn encode_stretch(&self, text: &str, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
+        let Scratch { cache, merge, splitter, batch, missed } = scratch;
         let bytes = text.as_bytes();
         let mut look_up = |batch: &mut Batch, cache: &mut PieceCache| {
-            batch.look_up(cache, out, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
+            batch.look_up(cache, sink, |cache, piece, sink| {
+                missed.clear();
+                self.encode_missed(bytes, piece, cache, merge, missed);
+                sink(missed);
+            });
         };
         splitter.for_each(text, |start, end| {
             let mut push = |key, start, end| {
@@ -220,11 +201,12 @@ impl Model {
             push(LONG, start, end);
             return;
         }
-        self.borders.for_each_part(text, start, end, |part_start, part_end| {
+        let borders = self.borders.get_or_init(|| Borders::new(self.vocabulary.spellings.iter()));
+        borders.for_each_part(text, start, end, |part_start, part_end| {
             let is_piece = (part_start, part_end) == (start, end);
             let key = pack(text, part_start, part_end).unwrap_or(LONG);
             // A part is only ever merged, even if it is a token that as a piece would be taken whole: another key.
-            push(if is_piece || self.whole.is_none() { key } else { as_part(key) }, part_start, part_end);
+            push(if is_piece || !self.ignore_merges { key } else { as_part(key) }, part_start, part_end);
         });
     }
 
@@ -241,14 +223,21 @@ impl Model {
         let before = out.len();
         match self.whole_token(piece).filter(|_| !is_part) {
             Some(id) => out.push(id),
-            None => merge_piece(piece.iter().map(|byte| u32::from(*byte)), &self.pairs, merge, |symbol| out.push(self.ids[symbol as usize])),
+            None => {
+                let Vocabulary { pairs, ids, .. } = &*self.vocabulary;
+                merge_piece(piece.iter().map(|byte| u32::from(*byte)), pairs, merge, |symbol| out.push(ids[symbol as usize]));
+            }
         }
         cache.keep(slot, &out[before..]);
     }
 
     /// The id of a piece that is a token, where the tokenizer ignores merges for those.
     fn whole_token(&self, piece: &[u8]) -> Option<u32> {
-        self.whole.as_ref()?.get(piece).copied()
+        if !self.ignore_merges {
+            return None;
+        }
+        let symbol = self.vocabulary.spellings.find(piece)?;
+        self.vocabulary.ids.get(symbol as usize).copied()
     }
 
     fn take_scratch(&self) -> Result<Scratch, EngineError> {
@@ -258,6 +247,7 @@ impl Model {
         Ok(Scratch {
             cache: PieceCache::new().map_err(|error| EngineError::Memory(error.to_string()))?,
             batch: Box::default(),
+            missed: Vec::new(),
             merge: MergeScratch::default(),
             splitter: self.splitter.clone(),
         })

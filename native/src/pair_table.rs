@@ -9,12 +9,15 @@ pub const NO_RANK: u32 = u32::MAX;
 /// piece starts with: 256 KiB that stay near.
 const SQUARE: u32 = 256;
 
-/// A merge: what meets, and what comes of it.
-#[derive(Debug, Clone, Copy)]
-struct Merge {
-    left: u32,
-    right: u32,
-    made: u32,
+/// A merge of symbols: what meets, and what comes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merge {
+    /// The left symbol.
+    pub left: u32,
+    /// The right one.
+    pub right: u32,
+    /// What takes their place.
+    pub made: u32,
 }
 
 /// A slot holds a rank and, in the bits that ranks leave free, part of the pair's hash. Most pairs that are asked for do
@@ -37,26 +40,36 @@ fn hash(left: u32, right: u32) -> u64 {
 }
 
 impl PairTable {
-    /// Builds the table from `((left, right), made)`, best rank first. Of a pair that comes twice, the first counts.
-    pub fn new(merges: &[((u32, u32), u32)]) -> Result<Self, EngineError> {
-        let capacity = (merges.len() * 2).next_power_of_two().max(16);
-        let rank_bits = capacity.trailing_zeros(); // one rank more than there are merges, so that no slot looks empty
+    /// An empty table with room for `most` merges.
+    pub fn with_room_for(most: usize) -> Result<Self, EngineError> {
+        let capacity = (most * 2).next_power_of_two().max(16);
+        let rank_bits = capacity.trailing_zeros(); // twice as many ranks as there are merges, so that no slot looks empty
         if rank_bits >= u32::BITS {
             return Err(EngineError::TooManyMerges { limit: 1 << (u32::BITS - 2) });
         }
         let mut slots = Pages::zeroed(capacity).map_err(|error| EngineError::Memory(error.to_string()))?;
         slots.fill(EMPTY);
-        let mut table = Self {
-            square: vec![NO_RANK; (SQUARE * SQUARE) as usize],
-            slots,
-            merges: merges.iter().map(|&((left, right), made)| Merge { left, right, made }).collect(),
-            rank_bits,
-            shift: 64 - capacity.trailing_zeros(),
-        };
-        for (rank, &((left, right), _)) in (0u32..).zip(merges) {
-            table.insert(left, right, rank);
-        }
+        let square = vec![NO_RANK; (SQUARE * SQUARE) as usize];
+        Ok(Self { square, slots, merges: Vec::with_capacity(most), rank_bits, shift: 64 - rank_bits })
+    }
+
+    /// Builds the table from merges, best rank first.
+    pub fn new(merges: &[Merge]) -> Result<Self, EngineError> {
+        let mut table = Self::with_room_for(merges.len())?;
+        merges.iter().for_each(|merge| table.push(*merge));
         Ok(table)
+    }
+
+    /// Adds a merge of the next rank; no more than the table was made for. Of a pair that comes twice, the first counts.
+    pub fn push(&mut self, merge: Merge) {
+        let rank = self.merges.len() as u32;
+        self.merges.push(merge);
+        self.insert(merge.left, merge.right, rank);
+    }
+
+    /// All merges, best rank first.
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
     }
 
     fn insert(&mut self, left: u32, right: u32, rank: u32) {

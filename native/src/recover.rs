@@ -1,46 +1,55 @@
 //! From a table of ranked tokens (tiktoken's format) to the merges that make them.
 
-use rustc_hash::FxHashMap;
+use crate::{
+    error::EngineError,
+    merge::{MergeScratch, merge_piece},
+    pair_table::{Merge, PairTable},
+    vocabulary::Spellings,
+};
 
-/// The merges of a rank table, and the tokens that no merging reaches.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
-    /// For each reachable token of more than one byte, in rank order: its rank, and where its bytes part.
-    pub splits: Vec<(usize, usize)>,
-    /// Ranks of the tokens that merging never makes.
-    pub unreachable: Vec<usize>,
-}
+/// Single bytes, which come first among the symbols.
+const BYTES: u32 = 256;
 
-/// Runs each token's own bytes through the loop "merge the adjacent pair whose concatenation has the lowest rank, leftmost
-/// first", over the whole table, and notes the last merge. That one pair is the only way the token can ever come about, so
-/// the list of them in rank order gives the same ids as the table. (Limiting the loop to lower ranks than the token's own,
-/// as is often done, is wrong for tables whose ranks do not grow with length.)
-pub fn recover_merges(tokens: &[&[u8]]) -> Recovered {
-    let rank_of: FxHashMap<&[u8], usize> = tokens.iter().enumerate().map(|(rank, token)| (*token, rank)).collect();
-    let mut recovered = Recovered::default();
-    let mut starts = Vec::new();
-    for (rank, token) in tokens.iter().enumerate().filter(|(_, token)| token.len() > 1) {
-        match last_split(token, &rank_of, &mut starts) {
-            Some(split) => recovered.splits.push((rank, split)),
-            None => recovered.unreachable.push(rank),
+/// The merges of tokens in rank order (after the bytes), and the tokens that no merging reaches.
+///
+/// Each token's own bytes go through the loop "merge the adjacent pair whose concatenation has the lowest rank, leftmost
+/// first" over the whole table; the last pair is the only way the token can ever come about, so the list of them in rank
+/// order gives the same ids as the table.
+///
+/// For nearly all tokens the pairs of better rank, which are known by then, lead to two symbols: then every choice on the
+/// way was the whole table's choice too, as all others have worse ranks. Where they do not (a part of a worse rank than the
+/// whole: Llama 3 has 81), the loop is run on bytes, over the whole table. Four times as fast as doing so for all.
+pub fn recover(spellings: &Spellings) -> Result<(PairTable, Vec<u32>), EngineError> {
+    let mut pairs = PairTable::with_room_for(spellings.len())?;
+    let mut unreachable = Vec::new();
+    let (mut scratch, mut starts) = (MergeScratch::default(), Vec::new());
+    for made in BYTES..spellings.len() as u32 {
+        let token = spellings.get(made);
+        let (mut symbols, mut count) = ([0; 2], 0);
+        merge_piece(token.iter().map(|byte| u32::from(*byte)), &pairs, &mut scratch, |symbol| {
+            symbols[count.min(1)] = symbol;
+            count += 1;
+        });
+        let found = if count == 2 { Some((symbols[0], symbols[1])) } else { last_pair(token, spellings, &mut starts) };
+        match found {
+            Some((left, right)) => pairs.push(Merge { left, right, made }),
+            None => unreachable.push(made),
         }
     }
-    recovered
+    Ok((pairs, unreachable))
 }
 
-/// Where the last merge joins the token; `None` if merging stops short of it.
-fn last_split(token: &[u8], rank_of: &FxHashMap<&[u8], usize>, starts: &mut Vec<usize>) -> Option<usize> {
+/// The last two symbols that merging over the whole table comes to; `None` if it stops short of that.
+fn last_pair(token: &[u8], spellings: &Spellings, starts: &mut Vec<usize>) -> Option<(u32, u32)> {
     starts.clear();
     starts.extend(0..=token.len());
-    let joined = |starts: &[usize], at: usize| rank_of.get(&token[starts[at]..starts[at + 2]]).copied().unwrap_or(usize::MAX);
-    let mut ranks: Vec<usize> = (0..token.len() - 1).map(|at| joined(starts, at)).collect();
-    loop {
+    // Symbols after the bytes are in rank order, and nothing joined is a byte.
+    let joined = |starts: &[usize], at: usize| spellings.find(&token[starts[at]..starts[at + 2]]).unwrap_or(u32::MAX);
+    let mut ranks: Vec<u32> = (0..token.len().checked_sub(1)?).map(|at| joined(starts, at)).collect();
+    while ranks.len() > 1 {
         let (at, rank) = ranks.iter().copied().enumerate().min_by_key(|&(at, rank)| (rank, at))?;
-        if rank == usize::MAX {
+        if rank == u32::MAX {
             return None;
-        }
-        if ranks.len() == 1 {
-            return Some(starts[1]);
         }
         starts.remove(at + 1);
         ranks.remove(at);
@@ -51,4 +60,5 @@ fn last_split(token: &[u8], rank_of: &FxHashMap<&[u8], usize>, starts: &mut Vec<
             ranks[at - 1] = joined(starts, at - 1);
         }
     }
+    Some((spellings.find(&token[..starts[1]])?, spellings.find(&token[starts[1]..])?))
 }

@@ -39,6 +39,9 @@ pub enum Splitter {
     General(General),
 }
 
+/// The names of the patterns that have rules.
+pub const FAMILIES: [&str; 9] = ["gpt2", "cl100k", "llama3", "qwen2", "o200k", "qwen3.5", "starcoder", "tekken", "deepseek-v3"];
+
 impl Splitter {
     /// Chooses the rules for a pattern. `family` is the name under which the caller found this very pattern published; a
     /// family without rules of its own runs as a regular expression.
@@ -56,6 +59,11 @@ impl Splitter {
             Some("deepseek-v3") => Self::DeepSeekV3,
             _ => Self::General(General::new(pattern, keep_unmatched)?),
         })
+    }
+
+    /// The same as `for_each` where speed does not matter: inlined into every caller, that is a lot of code.
+    pub fn for_each_dyn(&self, text: &str, visit: &mut dyn FnMut(usize, usize)) -> Result<(), EngineError> {
+        self.for_each(text, visit)
     }
 
     /// Calls `visit` with the start and end of each piece, in bytes, left to right.

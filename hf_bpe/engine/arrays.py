@@ -1,0 +1,40 @@
+"""What encoding gives besides lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["CacheInfo", "Ragged"]
+
+
+class Ragged(NamedTuple):
+    """The ids of several texts in one array. Text n has `ids[offsets[n]:offsets[n + 1]]`.
+
+    ids: uint32 or uint16, shape (total ids,). offsets: int64, shape (number of texts + 1,).
+
+    >>> encoder.encode_ordinary_batch_to_numpy(["ab", "c"])  # doctest: +SKIP
+    Ragged(ids=array([380,  66], dtype=uint32), offsets=array([0, 1, 2]))
+    """
+
+    ids: NDArray[Any]
+    offsets: NDArray[np.int64]
+
+    def rows(self) -> Iterator[NDArray[Any]]:
+        """The ids of each text: views, no copies."""
+        return (self.ids[start:stop] for start, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True))
+
+
+class CacheInfo(NamedTuple):
+    """How the cache of pieces is used. It is bounded: about 16 MiB for each thread that has encoded.
+
+    bytes: memory it holds. lookups: pieces asked for. misses: how many of them, or of their parts, had to be merged.
+    """
+
+    bytes: int
+    lookups: int
+    misses: int

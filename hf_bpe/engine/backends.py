@@ -1,0 +1,102 @@
+"""Finding the native engine, and making whichever engine is to run a spec."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from hf_bpe.errors import EngineUnavailableError
+from hf_bpe.patterns import find_named_pattern
+from hf_bpe.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Engine", "EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_pattern"]
+
+EngineName: TypeAlias = Literal["auto", "native", "reference"]
+
+
+class Engine(Protocol):
+    """What an engine does for an `Encoder`. `policy` makes the opaque value that the other methods take."""
+
+    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Any: ...
+    def encode(self, text: str, policy: Any) -> list[int]: ...
+    def encode_to_numpy(self, text: str, policy: Any, narrow: bool) -> NDArray[Any]: ...
+    def encode_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[list[int]]: ...
+    def encode_batch_to_numpy(
+        self, texts: Sequence[str], policy: Any, num_threads: int, narrow: bool
+    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    def encode_utf8_to_numpy(
+        self, data: Any, offsets: NDArray[Any], policy: Any, num_threads: int, narrow: bool
+    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    def encode_with_offsets(self, text: str, policy: Any, characters: bool) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    def count(self, text: str, policy: Any) -> int: ...
+    def count_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[int]: ...
+    def pretokenize(self, text: str) -> list[str]: ...
+    def decode(self, ids: Any) -> str | bytes: ...
+    def decode_bytes(self, ids: Any) -> bytes: ...
+    def cache_info(self) -> tuple[int, int, int]: ...
+
+
+@cache
+def load_native() -> ModuleType | None:
+    """The compiled module, or None after one warning that says what is lost and how to get it."""
+    try:
+        from hf_bpe.engine import native
+    except ImportError as error:
+        warnings.warn(
+            f"hf_bpe runs without its native engine ({error}): results are the same, encoding and training are hundreds of times "
+            "slower. Install a Rust toolchain and run `pip install --force-reinstall hf-bpe`, or use a published wheel.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return native
+
+
+def native_available() -> bool:
+    """Whether the compiled engine is installed."""
+    return load_native() is not None
+
+
+def choose_native(engine: EngineName) -> ModuleType | None:
+    """The compiled module if `engine` wants it and it is there; None for the reference. Raises if it must be there."""
+    if engine not in ("auto", "native", "reference"):
+        raise ValueError(f"engine {engine!r} is not known; it must be 'auto', 'native' or 'reference'")
+    native = load_native() if engine != "reference" else None
+    if native is None and engine == "native":
+        raise EngineUnavailableError("the native engine is not installed; use engine='reference', or see the warning above")
+    return native
+
+
+def native_pattern(pattern: str | None) -> dict[str, str | None]:
+    """A pattern as the native engine takes it: by the name under which it is published, else in the engine's own dialect."""
+    named = find_named_pattern(pattern)
+    family = named.name if named else None
+    native = load_native()
+    if pattern is None or (native and family in native.FAMILIES):
+        return {"pattern": pattern, "family": family}
+    from hf_bpe.pattern_syntax import translate
+
+    return {"pattern": translate(pattern, source="regex", target="tiktoken"), "family": None}
+
+
+def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
+    """An engine that runs the spec."""
+    native = choose_native(name)
+    if native is None:
+        from hf_bpe.engine.pure_python import PurePythonEngine
+
+        return PurePythonEngine(spec)
+    engine: Engine = native.Engine(
+        vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
+        **native_pattern(spec.pattern),
+        keep_unmatched=spec.unmatched == "keep",
+        ignore_merges=spec.ignore_merges,
+        added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
+    )
+    return engine

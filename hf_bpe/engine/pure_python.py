@@ -1,0 +1,83 @@
+"""Everything an `Encoder` asks of an engine, through the reference: what runs where the native engine is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hf_bpe.engine.reference import ReferenceEngine, ReferencePolicy, as_unicode
+from hf_bpe.errors import CorpusError
+
+__all__ = ["PurePythonEngine"]
+
+Arrays = tuple[NDArray[Any], NDArray[np.int64]]
+
+
+class PurePythonEngine(ReferenceEngine):
+    """The reference behind the native engine's face. One thread, whatever it is told."""
+
+    def encode_to_numpy(self, text: str, policy: ReferencePolicy, narrow: bool) -> NDArray[Any]:
+        """Ids as uint16 (`narrow`) or uint32."""
+        return np.array(self.encode(text, policy), dtype=np.uint16 if narrow else np.uint32)
+
+    def encode_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[list[int]]:
+        """Ids of each text."""
+        return [self.encode(text, policy) for text in texts]
+
+    def encode_batch_to_numpy(
+        self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, narrow: bool
+    ) -> Arrays:
+        """Ids of all texts, and where each text's begin."""
+        rows = self.encode_batch(texts, policy, num_threads)
+        ids = np.array([token_id for row in rows for token_id in row], dtype=np.uint16 if narrow else np.uint32)
+        return ids, np.array([0, *accumulate(map(len, rows))], dtype=np.int64)
+
+    def encode_utf8_to_numpy(
+        self, data: Any, offsets: NDArray[Any], policy: ReferencePolicy, num_threads: int, narrow: bool
+    ) -> Arrays:
+        """The same for texts that stand in `data` as UTF-8."""
+        content, texts = bytes(data), []
+        bounds = [int(offset) for offset in offsets]
+        if not bounds or min(bounds) < 0 or bounds != sorted(bounds) or bounds[-1] > len(content):
+            raise ValueError(f"offsets must ascend, hold at least one number, and end within the {len(content)} bytes of data")
+        for number, (start, stop) in enumerate(pairwise(bounds)):
+            try:
+                texts.append(content[start:stop].decode())
+            except UnicodeDecodeError as error:
+                raise CorpusError(f"text {number} is not UTF-8: see byte {start + error.start} of the data") from None
+        return self.encode_batch_to_numpy(texts, policy, num_threads, narrow)
+
+    def encode_with_offsets(self, text: str, policy: ReferencePolicy, characters: bool) -> Arrays:
+        """Ids, and first and last + 1 byte or character of each, one after the other."""
+        text = as_unicode(text)
+        found = self.encode_with_spans(text, policy)
+        spans = [(start, stop) for _, start, stop in found]
+        if characters:
+            of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
+            spans = [(of_byte[start], of_byte[stop - 1] + 1) for start, stop in spans]
+        ids = np.array([token_id for token_id, _, _ in found], dtype=np.uint32)
+        return ids, np.array(spans, dtype=np.int64).reshape(-1)
+
+    def count(self, text: str, policy: ReferencePolicy) -> int:
+        """How many ids `encode` gives."""
+        return len(self.encode(text, policy))
+
+    def count_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[int]:
+        """The same for each text."""
+        return [self.count(text, policy) for text in texts]
+
+    def decode(self, ids: Any) -> str | bytes:
+        """The text behind ids, or the bytes where they are not UTF-8."""
+        content = self.decode_bytes(ids)
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            return content
+
+    def cache_info(self) -> tuple[int, int, int]:
+        """There is no cache."""
+        return 0, 0, 0

@@ -1,0 +1,312 @@
+//! Encoding and decoding, for Python.
+
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::{
+    buffer::PyBuffer,
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyFrozenSet, PyList, PyString},
+};
+
+use super::{
+    errors::{raise, run},
+    ints::{SharedInts, read_ids},
+    ragged::{self, Id},
+    text::Text,
+    vocabulary::Vocabulary,
+};
+use crate::{
+    added::AddedToken,
+    error::EngineError,
+    model::{self, Model},
+    parallel::share_out,
+    split::Splitter,
+};
+
+/// What to do with added tokens during a call; made by `Engine.policy`.
+#[pyclass(frozen, module = "hf_bpe.engine.native")]
+pub struct Policy(model::Policy);
+
+/// A tokenizer ready to run.
+#[pyclass(frozen, module = "hf_bpe.engine.native")]
+pub struct Engine {
+    model: Model,
+    ints: SharedInts,
+}
+
+type AddedTokenFields = (String, u32, bool, bool, bool, bool);
+/// Ids and, per text, where its ids begin.
+type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (*, vocabulary, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    fn new(
+        py: Python<'_>,
+        vocabulary: &Vocabulary,
+        pattern: Option<&str>,
+        family: Option<&str>,
+        keep_unmatched: bool,
+        ignore_merges: bool,
+        added_tokens: Vec<AddedTokenFields>,
+    ) -> PyResult<Self> {
+        let added = added_tokens.into_iter().map(|(content, id, special, single_word, lstrip, rstrip)| AddedToken {
+            content,
+            id,
+            special,
+            single_word,
+            lstrip,
+            rstrip,
+        });
+        let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
+        let model = Model::new(Arc::clone(&vocabulary.0), added.collect(), splitter, ignore_merges);
+        let ints = SharedInts::new(model.tokens().cards());
+        Ok(Self { model, ints })
+    }
+
+    fn policy(&self, py: Python<'_>, allowed: &Bound<'_, PyFrozenSet>, forbidden: &Bound<'_, PyFrozenSet>) -> PyResult<Policy> {
+        let holds = |set: &Bound<'_, PyFrozenSet>, content: &str| set.contains(content).unwrap_or(false);
+        let policy = self.model.policy(|content| holds(allowed, content), |content| holds(forbidden, content));
+        policy.map(Policy).map_err(|error| raise(py, error))
+    }
+
+    fn encode<'py>(&self, py: Python<'py>, text: Text, policy: &Policy) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<u32> = self.ids(py, &text, policy)?;
+        self.ints.list(py, &ids)
+    }
+
+    fn encode_to_numpy<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, narrow: bool) -> PyResult<Bound<'py, PyAny>> {
+        Ok(if narrow {
+            PyArray1::from_vec(py, self.ids::<u16>(py, &text, policy)?).into_any()
+        } else {
+            PyArray1::from_vec(py, self.ids::<u32>(py, &text, policy)?).into_any()
+        })
+    }
+
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Text>,
+        policy: &Policy,
+        num_threads: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let lists = PyList::empty(py);
+        let each = |ids: &[u32]| lists.append(self.ints.list(py, ids)?);
+        if num_threads > 1 {
+            let all = run(py, usize::MAX, || encode_all(&self.model, &texts, &policy.0, num_threads))?;
+            all.iter().try_for_each(|ids| each(ids))?;
+        } else {
+            // One text at a time: its ids are still near when the list is made of them.
+            let mut ids = Vec::new();
+            for text in &texts {
+                ids.clear();
+                let text = text.as_str();
+                run(py, text.len(), || self.model.encode(text, &policy.0, &mut |some| ids.extend_from_slice(some)))?;
+                each(&ids)?;
+            }
+        }
+        Ok(lists)
+    }
+
+    fn encode_batch_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Text>,
+        policy: &Policy,
+        num_threads: usize,
+        narrow: bool,
+    ) -> PyResult<Arrays<'py>> {
+        let text = |number: usize| Ok(texts[number].as_str());
+        let size = |number: usize| texts[number].as_str().len();
+        self.arrays(py, policy, texts.len(), text, size, num_threads, narrow)
+    }
+
+    /// `data` is any bytes-like object, `offsets` an int64 array: text n is `data[offsets[n]:offsets[n + 1]]`.
+    fn encode_utf8_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyBuffer<u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        policy: &Policy,
+        num_threads: usize,
+        narrow: bool,
+    ) -> PyResult<Arrays<'py>> {
+        let bytes = contiguous(&data)?;
+        let bounds = bounds(offsets.as_array().iter().copied(), bytes.len())?;
+        let text = |number: usize| {
+            let (start, end) = (bounds[number], bounds[number + 1]);
+            std::str::from_utf8(&bytes[start..end]).map_err(|error| EngineError::NotUtf8 { text: number, at: start + error.valid_up_to() })
+        };
+        let size = |number: usize| bounds[number + 1] - bounds[number];
+        self.arrays(py, policy, bounds.len() - 1, text, size, num_threads, narrow)
+    }
+
+    fn count(&self, py: Python<'_>, text: Text, policy: &Policy) -> PyResult<usize> {
+        let text = text.as_str();
+        let mut count = 0;
+        run(py, text.len(), || self.model.encode(text, &policy.0, &mut |ids| count += ids.len()))?;
+        Ok(count)
+    }
+
+    fn count_batch(&self, py: Python<'_>, texts: Vec<Text>, policy: &Policy, num_threads: usize) -> PyResult<Vec<usize>> {
+        let mut shares = vec![Vec::new(); num_threads.min(texts.len()).max(1)];
+        run(py, usize::MAX, || {
+            share_out(texts.len(), &mut shares, |counts, number| {
+                let mut count = 0;
+                self.model.encode(texts[number].as_str(), &policy.0, &mut |ids| count += ids.len())?;
+                counts.push((number, count));
+                Ok(())
+            })
+        })?;
+        let mut counts = vec![0; texts.len()];
+        shares.into_iter().flatten().for_each(|(number, count)| counts[number] = count);
+        Ok(counts)
+    }
+
+    /// Ids, and the first and last-plus-one byte or character of each, one after the other.
+    fn encode_with_offsets<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, characters: bool) -> PyResult<Arrays<'py>> {
+        let text = text.as_str();
+        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        run(py, text.len(), || {
+            self.model.encode_spans(text, &policy.0, |id, span| {
+                ids.push(id);
+                spans.push(span.start as i64);
+                spans.push(span.end as i64);
+            })
+        })?;
+        if characters && !text.is_ascii() {
+            to_characters(text.as_bytes(), &mut spans);
+        }
+        Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, spans)))
+    }
+
+    fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
+        let text = text.as_str();
+        let pieces = run(py, text.len(), || self.model.pieces(text))?;
+        PyList::new(py, pieces.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>())
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.bytes(ids)?))
+    }
+
+    /// The text behind ids, or the bytes where they are not UTF-8.
+    fn decode<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.bytes(ids)?;
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(text) => PyString::new(py, text).into_any(),
+            Err(_) => PyBytes::new(py, &bytes).into_any(),
+        })
+    }
+
+    /// Bytes held by the caches, pieces looked up so far, and how many of them had to be merged.
+    fn cache_info(&self) -> (usize, u64, u64) {
+        let info = self.model.cache_info();
+        (info.bytes, info.lookups, info.misses)
+    }
+}
+
+impl Engine {
+    fn ids<I: Id>(&self, py: Python<'_>, text: &Text, policy: &Policy) -> PyResult<Vec<I>> {
+        let text = text.as_str();
+        let mut ids = Vec::with_capacity(text.len() / 3 + 1);
+        run(py, text.len(), || self.model.encode(text, &policy.0, &mut |some| ids.extend(some.iter().map(|id| I::cut(*id)))))?;
+        Ok(ids)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn arrays<'py, 't>(
+        &self,
+        py: Python<'py>,
+        policy: &Policy,
+        texts: usize,
+        text: impl Fn(usize) -> Result<&'t str, EngineError> + Sync + Send,
+        size: impl Fn(usize) -> usize + Send,
+        threads: usize,
+        narrow: bool,
+    ) -> PyResult<Arrays<'py>> {
+        Ok(if narrow {
+            run(py, usize::MAX, || ragged::encode::<u16>(&self.model, &policy.0, texts, text, size, threads))?.into_arrays(py)
+        } else {
+            run(py, usize::MAX, || ragged::encode::<u32>(&self.model, &policy.0, texts, text, size, threads))?.into_arrays(py)
+        })
+    }
+
+    fn bytes(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let py = ids.py();
+        let mut bytes = Vec::with_capacity(ids.len().unwrap_or(0) * 4);
+        if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
+            if let Ok(ids) = array.as_slice() {
+                run(py, 4 * ids.len(), || self.model.tokens().decode(ids, &mut bytes))?;
+                return Ok(bytes);
+            }
+        }
+        let ids = read_ids(ids)?;
+        run(py, 4 * ids.len(), || self.model.tokens().decode(&ids, &mut bytes))?;
+        Ok(bytes)
+    }
+}
+
+/// Encodes each text, on up to `threads` threads.
+fn encode_all(model: &Model, texts: &[Text], policy: &model::Policy, threads: usize) -> Result<Vec<Vec<u32>>, EngineError> {
+    let mut shares = vec![Vec::new(); threads.min(texts.len()).max(1)];
+    share_out(texts.len(), &mut shares, |done, number| {
+        let mut ids = Vec::with_capacity(texts[number].as_str().len() / 3 + 1);
+        model.encode(texts[number].as_str(), policy, &mut |some| ids.extend_from_slice(some))?;
+        done.push((number, ids));
+        Ok(())
+    })?;
+    let mut all = vec![Vec::new(); texts.len()];
+    for (number, ids) in shares.into_iter().flatten() {
+        all[number] = ids;
+    }
+    Ok(all)
+}
+
+/// The bytes of a buffer that is one block of memory.
+fn contiguous(data: &PyBuffer<u8>) -> PyResult<&[u8]> {
+    if !data.is_c_contiguous() {
+        return Err(PyValueError::new_err("the data must be contiguous bytes"));
+    }
+    if data.item_count() == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the buffer is contiguous and holds `item_count` bytes for as long as `data` lives. A writable one could be changed by
+    // another thread meanwhile; the caller is told not to, as everywhere in numpy.
+    Ok(unsafe { std::slice::from_raw_parts(data.buf_ptr().cast(), data.item_count()) })
+}
+
+/// Offsets that ascend and stay within the data.
+fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usize>> {
+    let bounds: Vec<usize> = offsets
+        .map(|offset| usize::try_from(offset).map_err(|_| PyValueError::new_err(format!("offset {offset} is negative"))))
+        .collect::<PyResult<_>>()?;
+    if bounds.is_empty() || !bounds.is_sorted() || bounds.last().is_some_and(|last| *last > length) {
+        let shown = format!("offsets must ascend, hold at least one number, and end within the {length} bytes of data");
+        return Err(PyValueError::new_err(shown));
+    }
+    Ok(bounds)
+}
+
+/// From bytes to characters: those that a span touches.
+fn to_characters(text: &[u8], spans: &mut [i64]) {
+    let (mut byte, mut characters) = (0, 0);
+    // How many characters begin before a byte.
+    let mut begun = |until: usize| {
+        if until < byte {
+            (byte, characters) = (0, 0);
+        }
+        characters += text[byte..until].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
+        byte = until;
+        characters
+    };
+    for span in spans.chunks_exact_mut(2) {
+        let [start, end] = [span[0] as usize, span[1] as usize];
+        let inside = text.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) && start < end;
+        span[0] = begun(start) - i64::from(inside);
+        span[1] = begun(end);
+    }
+}

@@ -1,0 +1,179 @@
+//! Tokens and the merges that make them, by number: what a tokenizer knows whatever text it sees. Built once, never changed.
+//!
+//! Numbers ("symbols") are the engine's own: 0 to 255 are the bytes, whose ids may be anything.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+use crate::{
+    error::EngineError,
+    pair_table::{Merge, PairTable},
+    recover::recover,
+};
+
+/// Single bytes, which come first.
+const BYTES: usize = 256;
+
+/// The bytes of many tokens, by symbol and the other way round.
+#[derive(Debug, Default)]
+pub struct Spellings {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    symbols: HashTable<u32>,
+}
+
+impl Spellings {
+    /// Room for this many.
+    pub fn with_capacity(tokens: usize) -> Self {
+        Self { bytes: Vec::with_capacity(8 * tokens), ends: Vec::with_capacity(tokens), symbols: HashTable::with_capacity(tokens) }
+    }
+
+    /// The 256 bytes, then these tokens. The error is a token that comes twice or is empty.
+    pub fn bytes_and(tokens: &[&[u8]]) -> Result<Self, EngineError> {
+        let mut spellings = Self::with_capacity(BYTES + tokens.len());
+        for byte in 0..=u8::MAX {
+            spellings.push(&[byte])?;
+        }
+        tokens.iter().try_for_each(|token| spellings.push(token))?;
+        Ok(spellings)
+    }
+
+    fn push(&mut self, token: &[u8]) -> Result<(), EngineError> {
+        if token.is_empty() || self.find(token).is_some() {
+            return Err(EngineError::Spec(format!("the token {:?} is empty or comes twice", String::from_utf8_lossy(token))));
+        }
+        let symbol = self.ends.len() as u32;
+        self.bytes.extend_from_slice(token);
+        self.ends.push(u32::try_from(self.bytes.len()).map_err(|_| EngineError::Spec("the tokens take more than 4 GiB".to_owned()))?);
+        let (bytes, ends) = (&self.bytes, &self.ends);
+        self.symbols.insert_unique(hash(token), symbol, |symbol| hash(spelling(bytes, ends, *symbol)));
+        Ok(())
+    }
+
+    /// The bytes of a symbol.
+    #[inline]
+    pub fn get(&self, symbol: u32) -> &[u8] {
+        spelling(&self.bytes, &self.ends, symbol)
+    }
+
+    /// The symbol of these bytes.
+    #[inline]
+    pub fn find(&self, token: &[u8]) -> Option<u32> {
+        self.symbols.find(hash(token), |symbol| self.get(*symbol) == token).copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All, in the order of symbols.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len() as u32).map(|symbol| self.get(symbol))
+    }
+}
+
+fn spelling<'b>(bytes: &'b [u8], ends: &[u32], symbol: u32) -> &'b [u8] {
+    let start = symbol.checked_sub(1).map_or(0, |previous| ends[previous as usize]);
+    &bytes[start as usize..ends[symbol as usize] as usize]
+}
+
+fn hash(token: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(token);
+    hasher.finish()
+}
+
+/// A vocabulary with its merges.
+#[derive(Debug)]
+pub struct Vocabulary {
+    /// Token bytes by symbol.
+    pub spellings: Spellings,
+    /// Ids by symbol.
+    pub ids: Vec<u32>,
+    /// Merges of symbols.
+    pub pairs: PairTable,
+    /// Tokens that merging never makes, where that was found out.
+    pub unreachable: Vec<u32>,
+}
+
+impl Vocabulary {
+    /// From tokens with ids, and pairs of token bytes, best rank first.
+    pub fn new(vocab: &[(&[u8], u32)], merges: &[(&[u8], &[u8])]) -> Result<Self, EngineError> {
+        let longer: Vec<&[u8]> = vocab.iter().map(|(token, _)| *token).filter(|token| token.len() != 1).collect();
+        let spellings = Spellings::bytes_and(&longer)?;
+        let symbol = |token: &[u8]| spellings.find(token).ok_or_else(|| lacking(token));
+        let mut ids = vec![None; spellings.len()];
+        for (token, id) in vocab {
+            ids[symbol(token)? as usize] = Some(*id);
+        }
+        let mut pairs = PairTable::with_room_for(merges.len())?;
+        let mut joined = Vec::new();
+        for (left, right) in merges {
+            joined.clear();
+            joined.extend_from_slice(left);
+            joined.extend_from_slice(right);
+            pairs.push(Merge { left: symbol(left)?, right: symbol(right)?, made: symbol(&joined)? });
+        }
+        let ids = ids.into_iter().zip(spellings.iter()).map(|(id, token)| id.ok_or_else(|| lacking(token))).collect::<Result<_, _>>()?;
+        Ok(Self { spellings, ids, pairs, unreachable: Vec::new() })
+    }
+
+    /// From tiktoken's format, a line for each token: its bytes in base64, a space, its rank. Every byte must be among them,
+    /// and no token or rank twice. Errors do not say which line: this is the fast way for sound files.
+    pub fn from_rank_file(content: &[u8]) -> Result<Self, EngineError> {
+        let mut bytes = Vec::with_capacity(content.len());
+        let mut entries = Vec::with_capacity(content.len() / 12); // (rank, start, end)
+        for line in content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let (rank, length) = parse_line(line, &mut bytes).ok_or_else(|| EngineError::Spec("not a table of ranks".to_owned()))?;
+            entries.push((rank, bytes.len() - length, bytes.len()));
+        }
+        if !entries.is_sorted() {
+            entries.sort_unstable();
+        }
+        if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(EngineError::Spec("a rank comes twice".to_owned()));
+        }
+        let mut ids = vec![None; BYTES];
+        let mut longer: Vec<&[u8]> = Vec::with_capacity(entries.len());
+        for (rank, start, end) in entries {
+            match &bytes[start..end] {
+                [byte] => ids[usize::from(*byte)] = Some(rank),
+                token => {
+                    longer.push(token);
+                    ids.push(Some(rank));
+                }
+            }
+        }
+        let ids = ids.into_iter().collect::<Option<_>>().ok_or_else(|| EngineError::Spec("a byte is lacking".to_owned()))?;
+        let spellings = Spellings::bytes_and(&longer)?;
+        let (pairs, unreachable) = recover(&spellings)?;
+        Ok(Self { spellings, ids, pairs, unreachable })
+    }
+}
+
+/// The rank of a line and the length of its token, whose bytes are appended.
+fn parse_line(line: &[u8], bytes: &mut Vec<u8>) -> Option<(u32, usize)> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let space = line.iter().position(|byte| *byte == b' ')?;
+    let (token, digits) = (&line[..space], &line[space + 1..]);
+    if digits.is_empty() || digits.len() > 9 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let before = bytes.len();
+    bytes.resize(before + token.len() / 4 * 3, 0);
+    let length = STANDARD.decode_slice(token, &mut bytes[before..]).ok()?;
+    bytes.truncate(before + length);
+    Some((digits.iter().fold(0, |rank, digit| 10 * rank + u32::from(digit - b'0')), length))
+}
+
+fn lacking(token: &[u8]) -> EngineError {
+    EngineError::Spec(format!("{:?} is used but is not in the vocabulary", String::from_utf8_lossy(token)))
+}
