@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.corpora import corpora, size_of
+from benchmarks.derived import growth, scaling
 from benchmarks.harness import OURS
 from benchmarks.peers import PEERS, REFERENCE
 from benchmarks.report import describe_machine, report
@@ -71,7 +72,7 @@ def main() -> None:
                 results.append(result)
     sizes = {name: f"{size_of(documents) / 1e6:.1f} MB in {len(documents)} documents" for name, documents in texts.items()}
     used = {key: str(value) for key, value in vars(options).items()} | {"corpora": sizes}
-    path = report("encode", describe_machine(contenders), results, used)
+    path = report("encode", describe_machine(contenders), [*results, *scaling(results), *growth(results)], used)
     print(f"raw seconds: {path}")
     if options.plot:
         from benchmarks.plot import draw

@@ -16,15 +16,21 @@ Contender = Callable[[], object]
 class Result:
     """What each round measured in one cell, by contender: seconds, or the unit that is named; and why others have nothing.
 
+    `labels` say which cell it is, from the vocabulary to the details; cells of a section have as many, in the same order.
     `megabytes` is what one measurement works through, where a rate says more than seconds.
     """
 
-    title: str
+    labels: tuple[str, ...]
     megabytes: float | None
     measured: dict[str, list[float]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     section: str = ""
     unit: str = "seconds"
+
+    @property
+    def title(self) -> str:
+        """The labels in one line."""
+        return ", ".join(self.labels)
 
     def median(self, name: str) -> float:
         """Of the rounds."""
@@ -40,7 +46,8 @@ class Result:
         """How many times the other's measure holds ours: the median of the rounds' own ratios. None without one of ours."""
         if OURS not in self.measured:
             return None
-        return statistics.median(theirs / mine for mine, theirs in zip(self.measured[OURS], self.measured[name], strict=True))
+        rounds = zip(self.measured[OURS], self.measured[name], strict=False)  # who is far behind has no later rounds
+        return statistics.median(theirs / mine for mine, theirs in rounds)
 
     def best_peer(self) -> str | None:
         """The other with the least."""
@@ -54,7 +61,7 @@ class Result:
 
 def interleave(title: str, megabytes: float, contenders: dict[str, Contender], rounds: int) -> Result:
     """Run all contenders in turn, `rounds` times."""
-    result = Result(title, megabytes, {name: [] for name in contenders})
+    result = Result((title,), megabytes, {name: [] for name in contenders})
     for _ in range(rounds):
         for name, run in contenders.items():
             start = time.perf_counter()

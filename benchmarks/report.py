@@ -14,10 +14,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.derived import TIMES
 from benchmarks.harness import OURS, Result
 
 RESULTS = Path(__file__).parent / "results"
 VERDICT = "exact"  # the unit of cells that hold no measure
+COMPARED = ("seconds", "MB")  # the units in which less is better; cells in others show each contender's own figure
 NARROWEST = 200  # columns for a dozen contenders; a pipe says 80
 
 
@@ -48,7 +50,7 @@ def report(name: str, machine: dict[str, str], results: list[Result], options: d
     for section in dict.fromkeys(result.section for result in results):
         cells = [result for result in results if result.section == section]
         console.print(table(section or name, cells))
-        for line in reasons(cells):
+        for line in reasons([cell for cell in cells if cell.unit != TIMES]):
             console.print(line, style="dim")
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
@@ -60,13 +62,14 @@ def report(name: str, machine: dict[str, str], results: list[Result], options: d
 def table(title: str, cells: list[Result]) -> Table:
     """One row per cell: our figure, the best peer, and how many times ours each other takes."""
     columns = list(dict.fromkeys(name for cell in cells for name in [*cell.measured, *cell.refused] if name != OURS))
-    drawn = Table(title=f"{title}: {OURS}, and how many times as much each other takes (median of the rounds' ratios)")
+    compared = f": {OURS}, and how many times as much each other takes (median of the rounds' ratios)"
+    drawn = Table(title=title + compared * (cells[0].unit in COMPARED))
     for column in ("cell", OURS, "best other"):
         drawn.add_column(column, justify="left" if column == "cell" else "right", no_wrap=True)
     for column in columns:
         drawn.add_column(column, justify="right")
     for cell in cells:
-        best = cell.best_peer() if cell.unit != VERDICT else None
+        best = cell.best_peer() if cell.unit in COMPARED else None
         best_text = f"{figure(cell, best)} {best}" if best else "-"
         drawn.add_row(cell.title, figure(cell, OURS), best_text, *(shown(cell, column) for column in columns))
     return drawn
@@ -80,8 +83,10 @@ def figure(cell: Result, name: str) -> str:
         return VERDICT
     if cell.megabytes is not None:
         return f"{cell.rate(name):.0f} MB/s"
-    if cell.unit != "seconds":
-        return f"{cell.median(name):.0f} {cell.unit}"
+    if cell.unit == "MB":
+        return f"{cell.median(name):.0f} MB"
+    if cell.unit == TIMES:
+        return f"{cell.median(name):.2f} x"
     return spoken_seconds(cell.median(name))
 
 
@@ -97,7 +102,7 @@ def shown(cell: Result, name: str) -> str:
     """A contender's ratio to ours; its own figure where there is none of ours; or why there is neither."""
     if name not in cell.measured:
         return f"[red]{tag(cell.refused.get(name, 'not measured'))}[/red]"
-    ratio = cell.ratio(name) if cell.unit != VERDICT else None
+    ratio = cell.ratio(name) if cell.unit in COMPARED else None
     text = figure(cell, name) if ratio is None else f"{ratio:.2f}"
     return f"[bold]{text}[/bold]" if ratio is not None and name == cell.best_peer() else text
 

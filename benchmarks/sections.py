@@ -17,6 +17,7 @@ from benchmarks.report import VERDICT, installed_version
 from conversion.nasty_strings import nasty_strings
 
 FORMS = {"lists": "encode_batch", "arrays": "encode_batch_array"}
+FAR_BEHIND = 10
 SINGLE_FORMS = {"lists": "encode", "arrays": "encode_array"}
 
 
@@ -49,9 +50,9 @@ class Bench:
         path.write_text(json.dumps(texts), "utf-8")
         return str(path)
 
-    def cell(self, section: str, title: str, megabytes: float | None = None, unit: str = "seconds") -> Result:
+    def cell(self, section: str, *labels: str, megabytes: float | None = None, unit: str = "seconds") -> Result:
         """A cell with all contenders that are installed."""
-        result = Result(title, megabytes, section=section, unit=unit)
+        result = Result(labels, megabytes, section=section, unit=unit)
         for contender in self.contenders:
             if installed_version(contender) is None:
                 result.refuse(contender, "not installed")
@@ -72,13 +73,13 @@ class Bench:
     def measure(self, phases: dict[str, Result], task: str, files: VocabularyFiles, **more: Any) -> None:
         """Run the contenders of a cell in turn, each in a fresh process, and file what each phase took.
 
-        A worker hands back digests of the ids that the very calls it timed give; whoever differs from the reference leaves
-        the cell, and all ends if it is us.
+        A worker hands back digests of the ids that the calls it timed gave; whoever differs from the reference leaves the
+        cell, and all ends if it is us. Whoever is far behind in the first round is not measured again.
         """
         expected = self.expected(files, more["texts"]) if "form" in more and more["form"].startswith("encode") else None
         first = next(iter(phases.values()))
-        for _ in range(self.rounds):
-            for contender in list(first.measured):
+        for number in range(self.rounds):
+            for contender in within_reach(first) if number else list(first.measured):
                 outcome = run(self.job(task, contender, files, **more), self.timeout)
                 reason = refusal(outcome, 0, expected)
                 stop_if_ours_differs(first.title, contender, reason)
@@ -88,10 +89,16 @@ class Bench:
                     else:
                         result.measured[contender].append(outcome.answers[0][phase])
 
-    def cold_and_warm(self, section: str, title: str, texts: list[str]) -> dict[str, Result]:
+    def cold_and_warm(self, section: str, *labels: str, texts: list[str]) -> dict[str, Result]:
         """The two cells that one worker fills."""
         size = size_of(texts) / 1e6
-        return {phase: self.cell(section, f"{title}, {phase}", size) for phase in ("cold", "warm")}
+        return {phase: self.cell(section, *labels, phase, megabytes=size) for phase in ("cold", "warm")}
+
+
+def within_reach(result: Result) -> list[str]:
+    """Us, and those whose first round took less than so many times that of the fastest."""
+    fastest = min((rounds[0] for rounds in result.measured.values()), default=0.0)
+    return [name for name, rounds in result.measured.items() if name == OURS or rounds[0] < FAR_BEHIND * fastest]
 
 
 def refusal(outcome: Outcome, number: int, expected: list[str] | None) -> str | None:
@@ -119,7 +126,7 @@ def exactness(bench: Bench) -> Iterator[Result]:
     path = bench.write("hostile", texts)
     for files in bench.vocabularies:
         expected = bench.expected(files, path)
-        result = bench.cell("exactness", f"{files.name}, {len(texts)} hostile strings", unit=VERDICT)
+        result = bench.cell("exactness", files.name, f"{len(texts)} hostile strings", unit=VERDICT)
         for contender in list(result.measured):
             outcome = run(bench.job("fingerprints", contender, files, texts=path, form="encode"), bench.timeout)
             reason = refusal(outcome, 0, expected)
@@ -136,8 +143,8 @@ def documents(bench: Bench) -> Iterator[Result]:
             path = bench.write(corpus, texts)
             for shape, form in FORMS.items():
                 for threads in sorted({1, bench.all_threads}):
-                    title = f"{files.name} {corpus}, {shape}, {threads} thread{'s' * (threads > 1)}"
-                    phases = bench.cold_and_warm("documents", title, texts)
+                    threads_label = f"{threads} thread{'s' * (threads > 1)}"
+                    phases = bench.cold_and_warm("documents", files.name, corpus, shape, threads_label, texts=texts)
                     bench.measure(phases, "passes", files, texts=path, form=form, threads=threads)
                     yield from phases.values()
 
@@ -149,7 +156,7 @@ def whole(bench: Bench) -> Iterator[Result]:
             text = "\n".join(texts).encode()[: int(bench.whole_megabytes * 1e6)].decode("utf-8", "ignore")
             path = bench.write(f"{corpus}-whole", [text])
             for shape, form in SINGLE_FORMS.items():
-                phases = bench.cold_and_warm("one string", f"{files.name} {corpus}, {shape}", [text])
+                phases = bench.cold_and_warm("one string", files.name, corpus, shape, texts=[text])
                 bench.measure(phases, "whole", files, texts=path, form=form)
                 yield from phases.values()
 
@@ -161,7 +168,7 @@ def short(bench: Bench) -> Iterator[Result]:
         for length, count in ((25, 2000), (1000, 500)):
             path = bench.write(f"{corpus}-{length}", short_strings(texts, length, count))
             for shape, form in SINGLE_FORMS.items():
-                result = bench.cell("short strings", f"{files.name} {corpus}, {length} characters, {shape}")
+                result = bench.cell("short strings", files.name, corpus, f"{length} characters", shape)
                 bench.measure({"warm": result}, "single_calls", files, texts=path, form=form)
                 yield result
 
@@ -173,7 +180,7 @@ def decode(bench: Bench) -> Iterator[Result]:
             text = "\n".join(up_to(texts, bench.megabytes))
             path = bench.write(f"{corpus}-decode", [text])
             for shape, form in {"from a list": "decode", "from an array": "decode_array"}.items():
-                result = bench.cell("decoding", f"{files.name} {corpus}, {shape}", size_of([text]) / 1e6)
+                result = bench.cell("decoding", files.name, corpus, shape, megabytes=size_of([text]) / 1e6)
                 bench.measure({"warm": result}, "decoding", files, texts=path, form=form)
                 yield result
 
@@ -181,8 +188,8 @@ def decode(bench: Bench) -> Iterator[Result]:
 def load(bench: Bench) -> Iterator[Result]:
     """From before the import to the first ids, and the memory that takes."""
     for files in bench.vocabularies:
-        seconds = bench.cell("loading", f"{files.name}, import, load, first ids")
-        memory = bench.cell("loading", f"{files.name}, memory", unit="MB")
+        seconds = bench.cell("loading", files.name, "import, load, first ids")
+        memory = bench.cell("loading", files.name, "memory", unit="MB")
         bench.measure({"warm": seconds, "megabytes": memory}, "loading", files)
         yield from (seconds, memory)
 
@@ -193,7 +200,7 @@ def hostile(bench: Bench) -> Iterator[Result]:
         for kind, make in HOSTILE.items():
             path = bench.write(f"hostile-{kind.replace(' ', '-')}", [make(size) for size in bench.hostile_sizes])
             expected = bench.expected(files, path)
-            cells = [bench.cell("hostile", f"{files.name}, {kind}, {size // 1000} kB") for size in bench.hostile_sizes]
+            cells = [bench.cell("hostile", files.name, kind, f"{size // 1000} kB") for size in bench.hostile_sizes]
             for _ in range(bench.rounds):
                 for contender in list(dict.fromkeys(name for cell in cells for name in cell.measured)):
                     job = bench.job("long_strings", contender, files, texts=path, form="encode")

@@ -58,27 +58,21 @@ def read_texts(job: dict[str, Any]) -> list[str]:
     return texts
 
 
-def timed(call: Callable[[Any], Any], argument: Any) -> float:
-    """Seconds for one call. What it returns is freed after the clock has stopped."""
+def timed(call: Callable[[Any], Any], argument: Any) -> tuple[float, Any]:
+    """Seconds for one call, and what it gave."""
     start = time.perf_counter()
     result = call(argument)
-    seconds = time.perf_counter() - start
-    del result
-    return seconds
+    return time.perf_counter() - start, result
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def fingerprints(job: dict[str, Any]) -> Any:
-    """A digest of each document's ids."""
+    """A digest of each text's ids."""
     texts = read_texts(job)
-    yield {"digests": digests(call_for(load(job), job["form"]), job["form"], texts)}
-
-
-def digests(call: Callable[[Any], Any], form: str, texts: list[str]) -> list[str]:
-    """What a call gives for the texts, one digest each."""
-    return [digest(row) for row in (rows_of(call(texts)) if "batch" in form else map(call, texts))]
+    call = call_for(load(job), job["form"])
+    yield {"digests": [digest(call(text)) for text in texts]}
 
 
 def digest(row: Any) -> str:
@@ -92,9 +86,10 @@ def passes(job: dict[str, Any]) -> Any:
     texts = read_texts(job)
     call = call_for(load(job), job["form"])
     call(["Once"])  # what libraries import or build at the first call is counted under loading
-    cold = timed(call, texts)
-    warm = repeat(call, lambda number: turned(texts, number), job["seconds"])
-    yield {"cold": cold, "warm": warm, "digests": digests(call, job["form"], texts)}
+    cold, result = timed(call, texts)
+    digests = [digest(row) for row in rows_of(result)]
+    del result
+    yield {"cold": cold, "warm": repeat(call, lambda number: turned(texts, number), job["seconds"]), "digests": digests}
 
 
 def whole(job: dict[str, Any]) -> Any:
@@ -102,9 +97,10 @@ def whole(job: dict[str, Any]) -> Any:
     (text,) = read_texts(job)
     call = call_for(load(job), job["form"])
     call("Once")
-    cold = timed(call, text)
-    warm = repeat(call, lambda number: turned(text, number), job["seconds"])
-    yield {"cold": cold, "warm": warm, "digests": [digest(call(text))]}
+    cold, result = timed(call, text)
+    digests = [digest(result)]
+    del result
+    yield {"cold": cold, "warm": repeat(call, lambda number: turned(text, number), job["seconds"]), "digests": digests}
 
 
 def turned(text: Any, number: int) -> Any:
@@ -117,7 +113,9 @@ def repeat(call: Callable[[Any], Any], argument: Callable[[int], Any], seconds: 
     """The best of as many passes as fit into the time, at least one."""
     times: list[float] = []
     while not times or (sum(times) < seconds and len(times) < MAX_PASSES):
-        times.append(timed(call, argument(len(times) + 1)))
+        seconds_taken, result = timed(call, argument(len(times) + 1))
+        del result  # after the clock has stopped
+        times.append(seconds_taken)
     return min(times)
 
 
@@ -125,12 +123,12 @@ def single_calls(job: dict[str, Any]) -> Any:
     """Median seconds of one call, over many different short strings, each seen before."""
     texts = read_texts(job)
     call = call_for(load(job), job["form"])
-    nothing = statistics.median(timed(len, text) for text in texts)
-    found = digests(call, job["form"], texts)
+    nothing = statistics.median(timed(len, text)[0] for text in texts)
+    digests = [digest(call(text)) for text in texts]
     times: list[float] = []
     while not times or (sum(times) < job["seconds"] and len(times) < 20 * len(texts)):
-        times += [timed(call, text) for text in texts]
-    yield {"warm": max(statistics.median(times) - nothing, 1e-9), "digests": found}
+        times += [timed(call, text)[0] for text in texts]
+    yield {"warm": max(statistics.median(times) - nothing, 1e-9), "digests": digests}
 
 
 def long_strings(job: dict[str, Any]) -> Any:
@@ -139,9 +137,7 @@ def long_strings(job: dict[str, Any]) -> Any:
     call = call_for(load(job), job["form"])
     call("Once")
     for text in texts:
-        start = time.perf_counter()
-        ids = call(text)
-        seconds = time.perf_counter() - start
+        seconds, ids = timed(call, text)
         yield {"warm": seconds, "digests": [digest(ids)]}
 
 
@@ -163,10 +159,16 @@ def decoding(job: dict[str, Any]) -> Any:
 def loading(job: dict[str, Any]) -> Any:
     """Seconds from before the import until the first ids, and what memory that took."""
     before = resident()
-    start = time.perf_counter()
-    load(job).encode("Hello world")
-    seconds = time.perf_counter() - start
+    seconds, calls = timed(first_ids, job)
     yield {"warm": seconds, "megabytes": resident() - before}
+    del calls
+
+
+def first_ids(job: dict[str, Any]) -> Calls:
+    """Import, load, encode one text."""
+    calls = load(job)
+    calls.encode("Hello world")
+    return calls
 
 
 def resident() -> float:
