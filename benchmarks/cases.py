@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import unicodedata
 from collections.abc import Callable
 
 SEED = 20240229
@@ -14,10 +15,14 @@ def _base64(length: int) -> str:
 
 
 def _random_unicode(length: int) -> str:
-    """Any characters but surrogates, about `length` bytes of them."""
+    """Any assigned characters, about `length` bytes of them: libraries differ by version of Unicode on the others."""
     generator = random.Random(SEED)
-    points = (generator.randrange(0x110000) for _ in range(length // 4))
-    return "".join(chr(point) for point in points if not 0xD800 <= point < 0xE000)
+    characters: list[str] = []
+    while len(characters) < length // 4:
+        character = chr(generator.randrange(0x110000))
+        if unicodedata.category(character) not in ("Cn", "Cs"):
+            characters.append(character)
+    return "".join(characters)
 
 
 # Name -> a string of about so many bytes. One piece, or pieces that nobody has in a table, is where merging can turn quadratic.
