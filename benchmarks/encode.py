@@ -12,12 +12,13 @@ import os
 import tempfile
 from pathlib import Path
 
+from benchmarks.bench import Bench
 from benchmarks.corpora import corpora, size_of
 from benchmarks.derived import growth, scaling
 from benchmarks.harness import OURS
 from benchmarks.peers import PEERS, REFERENCE
 from benchmarks.report import describe_machine, report
-from benchmarks.sections import SECTIONS, Bench
+from benchmarks.sections import SECTIONS
 from benchmarks.vocabularies import prepare, sources
 
 
@@ -36,6 +37,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1, help="for repeating one measurement within a round")
     parser.add_argument("--timeout", type=float, default=120, help="seconds after which a worker is stopped")
     parser.add_argument("--hostile-timeout", type=float, default=10, help="the same, for hostile strings")
+    parser.add_argument("--output", type=Path, help="for the raw seconds; default: benchmarks/results/encode.json")
     parser.add_argument("--plot", type=Path, help="draw the main figures into this SVG file")
     return parser.parse_args()
 
@@ -72,7 +74,8 @@ def main() -> None:
                 results.append(result)
     sizes = {name: f"{size_of(documents) / 1e6:.1f} MB in {len(documents)} documents" for name, documents in texts.items()}
     used = {key: str(value) for key, value in vars(options).items()} | {"corpora": sizes}
-    path = report("encode", describe_machine(contenders), [*results, *scaling(results), *growth(results)], used)
+    every = [*results, *scaling(results), *growth(results)]
+    path = report("encode", describe_machine(contenders), every, used, options.output)
     print(f"raw seconds: {path}")
     if options.plot:
         from benchmarks.plot import draw

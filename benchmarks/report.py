@@ -42,8 +42,14 @@ def installed_version(package: str) -> str | None:
         return None
 
 
-def report(name: str, machine: dict[str, str], results: list[Result], options: dict[str, Any] | None = None) -> Path:
-    """Print ratios, write the raw seconds to benchmarks/results/<name>.json and return its path."""
+def report(
+    name: str,
+    machine: dict[str, str],
+    results: list[Result],
+    options: dict[str, Any] | None = None,
+    path: Path | None = None,
+) -> Path:
+    """Print ratios, write the raw seconds to `path` or else benchmarks/results/<name>.json, and return the path."""
     console = Console()
     console.width = max(console.width, NARROWEST)
     console.print("  ".join(f"{key} {value}" for key, value in machine.items()), style="dim")
@@ -52,8 +58,8 @@ def report(name: str, machine: dict[str, str], results: list[Result], options: d
         console.print(table(section or name, cells))
         for line in reasons([cell for cell in cells if cell.unit != TIMES]):
             console.print(line, style="dim")
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+    path = path or RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     content = {"machine": machine, "options": options or {}, "results": [asdict(result) for result in results]}
     path.write_text(json.dumps(content, indent=1))
     return path

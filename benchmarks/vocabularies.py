@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import importlib.util
 import json
@@ -9,7 +10,6 @@ from pathlib import Path
 
 import conversion
 from benchmarks.peers import VocabularyFiles
-from conversion import tiktoken as tiktoken_format
 from conversion import tokenizer_json
 from hf_bpe import NAMED_PATTERNS, TokenizerSpec
 
@@ -42,11 +42,12 @@ def sources(folder: Path | None) -> dict[str, Path]:
 
 def prepare(name: str, source: Path, folder: Path) -> VocabularyFiles:
     """Write one vocabulary, without its special tokens, in every form that some library reads."""
-    given = {} if source.is_dir() else {"pattern": name}
-    spec = dataclasses.replace(conversion.load(source, **given), added_tokens=())
+    loaded = conversion.load(source) if source.is_dir() else conversion.load(source, pattern=name)
+    spec = dataclasses.replace(loaded, added_tokens=())
     files = VocabularyFiles(name, folder / name)
     files.folder.mkdir(parents=True)
-    files.ranks.write_bytes(tiktoken_format.FORMAT.write(spec, files.ranks.name, False)[files.ranks.name])
+    ranked = sorted(spec.vocab.items(), key=lambda item: item[1])
+    files.ranks.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in ranked))
     files.tokenizer_json.write_text(json.dumps(tokenizer_json.to_dict(spec)), "utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     (files.folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
