@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.corpora import corpora, size_of
 from benchmarks.derived import growth, scaling
-from benchmarks.harness import OURS
+from benchmarks.harness import OURS, Result
 from benchmarks.peers import PEERS, REFERENCE
 from benchmarks.report import describe_machine, report
 from benchmarks.sections import SECTIONS
@@ -36,7 +36,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1, help="for repeating one measurement within a round")
     parser.add_argument("--timeout", type=float, default=120, help="seconds after which a worker is stopped")
-    parser.add_argument("--hostile-timeout", type=float, default=10, help="the same, for hostile strings")
+    parser.add_argument("--hostile-timeout", type=float, default=30, help="the same, for hostile strings")
     parser.add_argument("--output", type=Path, help="for the raw seconds; default: benchmarks/results/encode.json")
     parser.add_argument("--plot", type=Path, help="draw the main figures into this SVG file")
     return parser.parse_args()
@@ -46,41 +46,50 @@ def main() -> None:
     """Measure, report, draw."""
     options = parse()
     contenders = list(dict.fromkeys([OURS, REFERENCE, *options.peers]))
-    read = max(options.megabytes, options.whole_megabytes if "whole" in options.sections else 0)
-    texts = corpora(options.corpus, read)
-    found = sources(options.vocabularies)
-    names = options.vocabulary or list(found)
-    if unknown := set(names) - set(found):
-        raise SystemExit(f"no vocabulary {', '.join(unknown)}; there are {', '.join(found)}")
+    texts = corpora(options.corpus, max(options.megabytes, options.whole_megabytes if "whole" in options.sections else 0))
     with tempfile.TemporaryDirectory(prefix="hf-bpe-bench-") as folder:
-        bench = Bench(
-            contenders=contenders,
-            vocabularies=[prepare(name, found[name], Path(folder)) for name in names],
-            corpora=texts,
-            megabytes=options.megabytes,
-            folder=Path(folder),
-            all_threads=os.cpu_count() or 1,
-            rounds=options.rounds,
-            seconds=options.seconds,
-            timeout=options.timeout,
-            whole_megabytes=options.whole_megabytes,
-            hostile_sizes=tuple(1000 * size for size in options.hostile_kilobytes),
-            hostile_timeout=options.hostile_timeout,
-        )
-        results = []
-        for section in options.sections:
-            for result in SECTIONS[section](bench):
-                print(f"{result.section}: {result.title}", flush=True)
-                results.append(result)
+        results = measure(make_bench(options, contenders, texts, Path(folder)), options.sections)
+    results += [*scaling(results), *growth(results)]
     sizes = {name: f"{size_of(documents) / 1e6:.1f} MB in {len(documents)} documents" for name, documents in texts.items()}
     used = {key: str(value) for key, value in vars(options).items()} | {"corpora": sizes}
-    every = [*results, *scaling(results), *growth(results)]
-    path = report("encode", describe_machine(contenders), every, used, options.output)
+    path = report("encode", describe_machine(contenders), results, used, options.output)
     print(f"raw seconds: {path}")
     if options.plot:
         from benchmarks.plot import draw
 
         draw(path, options.plot)
+
+
+def make_bench(options: argparse.Namespace, contenders: list[str], texts: dict[str, list[str]], folder: Path) -> Bench:
+    """What the options ask for, with the vocabularies written into the folder."""
+    found = sources(options.vocabularies)
+    names = options.vocabulary or list(found)
+    if unknown := set(names) - set(found):
+        raise SystemExit(f"no vocabulary {', '.join(unknown)}; there are {', '.join(found)}")
+    return Bench(
+        contenders=contenders,
+        vocabularies=[prepare(name, found[name], folder) for name in names],
+        corpora=texts,
+        megabytes=options.megabytes,
+        folder=folder,
+        all_threads=os.cpu_count() or 1,
+        rounds=options.rounds,
+        seconds=options.seconds,
+        timeout=options.timeout,
+        whole_megabytes=options.whole_megabytes,
+        hostile_sizes=tuple(1000 * size for size in options.hostile_kilobytes),
+        hostile_timeout=options.hostile_timeout,
+    )
+
+
+def measure(bench: Bench, sections: list[str]) -> list[Result]:
+    """The cells of the sections, each named when it is done."""
+    results = []
+    for section in sections:
+        for result in SECTIONS[section](bench):
+            print(f"{result.section}: {result.title}", flush=True)
+            results.append(result)
+    return results
 
 
 if __name__ == "__main__":

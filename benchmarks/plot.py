@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from benchmarks.harness import OURS, Result
 
 OUR_COLOURS, OTHER_COLOURS = ("#c2410c", "#fdba74"), ("#475569", "#cbd5e1")
 SERIES = {"lists": 0, "arrays": 1, "from a list": 0, "from an array": 1}
-PANEL_WIDTH, BAR_HEIGHT, PANEL_HEAD = 4.6, 0.2, 0.9  # inches
+OTHER_SECTIONS = ("short strings", "decoding", "loading")
+PANEL_WIDTH, BAR_HEIGHT, PANEL_HEAD = 4.2, 0.15, 0.9  # inches
 
 Panel = dict[str, Result]  # the cells of one panel, by series
 
@@ -23,52 +23,55 @@ def draw(source: Path, target: Path) -> None:
 
     mpl.use("svg")
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": OURS, "font.family": "sans-serif", "font.size": 9})
-    from matplotlib import pyplot as plt
-
     content = json.loads(source.read_text("utf-8"))
     rows = panels([Result(**{**cell, "labels": tuple(cell["labels"])}) for cell in content["results"]])
     if not rows:
         raise SystemExit(f"{source} holds no section that is drawn")
+    figure = draw_rows(rows)
+    machine = content["machine"]
+    figure.suptitle(
+        f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}; one thread, warm.\n"
+        "Dark: Python lists; light: arrays. Only libraries whose ids equal tiktoken's on every text of the panel.",
+        fontsize=9,
+    )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(target, metadata={"Date": None})
+    print(f"figure: {target}")
+
+
+def draw_rows(rows: list[dict[str, Panel]]) -> Any:
+    """A figure of panels, each row as high as its longest panel."""
+    from matplotlib import pyplot as plt
+
     most = max(len(row) for row in rows)
     bars = [max(len(names_in(panel)) for panel in row.values()) for row in rows]
     heights = [PANEL_HEAD + 2 * BAR_HEIGHT * count for count in bars]
-    figure, axes = plt.subplots(
-        len(rows), most, figsize=(PANEL_WIDTH * most, sum(heights)), squeeze=False, height_ratios=heights, layout="constrained"
-    )
+    size = (PANEL_WIDTH * most, sum(heights))
+    figure, axes = plt.subplots(len(rows), most, figsize=size, squeeze=False, height_ratios=heights, layout="constrained")
     for row, places in zip(rows, axes, strict=True):
         for place in places[len(row) :]:
             place.set_axis_off()
         for (title, panel), place in zip(row.items(), places, strict=False):
             draw_panel(place, title, panel)
-    machine = content["machine"]
-    figure.suptitle(
-        f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}. Dark: Python lists; light: arrays.\n"
-        "Only libraries whose ids equal tiktoken's on every text of the panel.",
-        fontsize=9,
-    )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, metadata={"Date": None})
-    plt.close(figure)
-    print(f"figure: {target}")
+    return figure
 
 
 def panels(results: list[Result]) -> list[dict[str, Panel]]:
-    """Rows of panels: documents by vocabulary and corpus; then one row each of strings, decoding and loading."""
-    wanted: dict[str, Callable[[Result], bool]] = {
-        "documents": lambda cell: cell.labels[3:] == ("1 thread", "warm"),
-        "one string": lambda cell: cell.labels[3:] == ("warm",),
-        "short strings": lambda cell: True,
-        "decoding": lambda cell: True,
-        "loading": lambda cell: cell.unit == "seconds",
-    }
-    rows: dict[tuple[str, str], dict[str, Panel]] = {}
+    """Rows of panels: a row of corpora for each vocabulary; then one of the other sections, the first case of each."""
+    rows: dict[str, dict[str, Panel]] = {}
+    others: dict[str, dict[str, Panel]] = {}
     for cell in results:
-        if cell.section in wanted and wanted[cell.section](cell) and cell.measured:
-            series = next((label for label in cell.labels if label in SERIES), "lists")
-            place = [label for label in cell.labels if label not in (*SERIES, "1 thread", "warm")]
-            row = rows.setdefault((cell.section, cell.labels[0]), {})
-            row.setdefault(f"{cell.section}: {', '.join(place)}", {})[series] = cell
-    return list(rows.values())
+        series = next((label for label in cell.labels if label in SERIES), "lists")
+        place = ", ".join(label for label in cell.labels if label not in (*SERIES, "1 thread", "warm"))
+        title = f"{cell.section}: {place}"
+        if not cell.measured:
+            continue
+        if cell.section == "documents" and cell.labels[3:] == ("1 thread", "warm"):
+            rows.setdefault(cell.labels[0], {}).setdefault(title, {})[series] = cell
+        elif cell.section in OTHER_SECTIONS and cell.unit == "seconds":
+            others.setdefault(cell.section, {}).setdefault(title, {})[series] = cell
+    last = {title: panel for section in OTHER_SECTIONS for title, panel in list(others.get(section, {}).items())[:1]}
+    return [row for row in (*rows.values(), last) if row]
 
 
 def names_in(panel: Panel) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 # What the libraries' thread pools read.
-THREAD_VARIABLES = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TOKENIZERS_NUM_THREADS")
+THREAD_VARIABLES = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(frozen=True)
