@@ -34,7 +34,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--whole-megabytes", type=float, default=16, help="of the one long string, if the corpus has them")
     parser.add_argument("--hostile-kilobytes", type=int, nargs="*", default=[100, 200], help="lengths of hostile strings")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1, help="for repeating one measurement within a round")
+    parser.add_argument("--seconds", type=float, default=0.5, help="for repeating one measurement within a round")
     parser.add_argument("--timeout", type=float, default=120, help="seconds after which a worker is stopped")
     parser.add_argument("--hostile-timeout", type=float, default=30, help="the same, for hostile strings")
     parser.add_argument("--output", type=Path, help="for the raw seconds; default: benchmarks/results/encode.json")
@@ -83,12 +83,15 @@ def make_bench(options: argparse.Namespace, contenders: list[str], texts: dict[s
 
 
 def measure(bench: Bench, sections: list[str]) -> list[Result]:
-    """The cells of the sections, each named when it is done."""
-    results = []
-    for section in sections:
-        for result in SECTIONS[section](bench):
-            print(f"{result.section}: {result.title}", flush=True)
-            results.append(result)
+    """The cells of the sections, each named when it is done. Ctrl-C ends measuring, and what was measured is reported."""
+    results: list[Result] = []
+    try:
+        for section in sections:
+            for result in SECTIONS[section](bench):
+                print(f"{result.section}: {result.title}", flush=True)
+                results.append(result)
+    except KeyboardInterrupt:
+        print("stopped")
     return results
 
 
