@@ -28,9 +28,10 @@ def draw(source: Path, target: Path) -> None:
     if not rows:
         raise SystemExit(f"{source} holds no section that is drawn")
     figure = draw_rows(rows)
-    machine = content["machine"]
+    machine, options = content["machine"], content["options"]
     figure.suptitle(
-        f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}; one thread, warm.\n"
+        f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}; {OURS} {machine[OURS]}; "
+        f"one thread, warm; {options['rounds']} rounds of {options['megabytes']} MB.\n"
         "Dark: Python lists; light: arrays. Only libraries whose ids equal tiktoken's on every text of the panel.",
         fontsize=9,
     )
