@@ -64,8 +64,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
             pattern=pattern,
             unmatched=unmatched,
             added_tokens=given.added_tokens(),
-            ignore_merges=table.unreachable > 0,
-            provenance=provenance | {"unreachable_tokens": str(table.unreachable)},
+            provenance=provenance,
         )
     vocab = parse_ranks(content, str(path))
     merges, unreachable = recover_merges(sorted(vocab, key=vocab.__getitem__))
@@ -78,7 +77,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
         unmatched=unmatched,
         added_tokens=sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens(),
         ignore_merges=sidecar.ignore_merges if sidecar else bool(unreachable),
-        provenance=provenance | {"unreachable_tokens": str(len(unreachable))},
+        provenance=provenance,
     )
 
 

@@ -67,7 +67,7 @@ class TokenizerSpec:
     merges: tuple[tuple[bytes, bytes], ...]
     pattern: str | None = None
     added_tokens: tuple[AddedToken, ...] = ()
-    ignore_merges: bool = False
+    ignore_merges: bool = field(default_factory=bool)  # False; a plain default would be found before `__getattr__`
     unmatched: Literal["keep", "drop"] = "keep"
     dialect: Literal["byte_level"] = "byte_level"
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -86,8 +86,9 @@ class TokenizerSpec:
     def from_table(cls, table: Vocabulary, **fields: Any) -> TokenizerSpec:
         """A spec over a native `Vocabulary`, which was checked when made. The other fields are as in the constructor.
 
-        `vocab` and `merges` become Python objects when first asked for: for 100,000 tokens that takes longer than reading
-        the file, and an `Encoder` needs neither.
+        `vocab` and `merges` become Python objects when first asked for, and so does `ignore_merges` where the table has to
+        be searched for tokens that merging cannot reach: for 100,000 tokens that takes longer than reading the file, and an
+        `Encoder` needs none of it.
         """
         spec = object.__new__(cls)
         values = {f.name: f.default for f in dataclass_fields(cls) if f.default is not MISSING} | {"provenance": {}} | fields
@@ -108,6 +109,8 @@ class TokenizerSpec:
             value = MappingProxyType(self.table.vocab())
         elif name == "merges" and self.table is not None:
             value = self.table.merges()
+        elif name == "ignore_merges" and self.table is not None:
+            value = self.table.unreachable > 0
         else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         object.__setattr__(self, name, value)

@@ -96,7 +96,9 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
         **native_pattern(spec.pattern),
         keep_unmatched=spec.unmatched == "keep",
-        ignore_merges=spec.ignore_merges,
+        # Looking every piece up first is how tiktoken runs a table of ranks. It needs no pairs, which are slow to find, and
+        # where every token can be reached by merging it gives the same ids.
+        ignore_merges=spec.table is not None or spec.ignore_merges,
         added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
     )
     return engine

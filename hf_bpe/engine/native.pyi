@@ -30,7 +30,7 @@ class Vocabulary:
         """Token -> id, in the order of ids."""
 
     def merges(self) -> tuple[tuple[bytes, bytes], ...]:
-        """Pairs of tokens, best rank first."""
+        """Pairs of tokens, best rank first. Those of a rank table are found at the first call."""
 
     def token_id(self, token: bytes) -> int | None:
         """The id of a token."""
@@ -44,7 +44,7 @@ class Vocabulary:
 
     @property
     def unreachable(self) -> int:
-        """How many tokens merging never makes; 0 unless made by `from_rank_file`."""
+        """How many tokens merging never makes; 0 unless made by `from_rank_file`. The first call searches the table."""
 
     def __len__(self) -> int: ...
 

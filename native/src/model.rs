@@ -11,7 +11,7 @@ use crate::{
     borders::Borders,
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
-    merge::{MergeScratch, merge_piece},
+    merge::MergeScratch,
     split::Splitter,
     tokens::TokenBytes,
     vocabulary::Vocabulary,
@@ -223,10 +223,7 @@ impl Model {
         let before = out.len();
         match self.whole_token(piece).filter(|_| !is_part) {
             Some(id) => out.push(id),
-            None => {
-                let Vocabulary { pairs, ids, .. } = &*self.vocabulary;
-                merge_piece(piece.iter().map(|byte| u32::from(*byte)), pairs, merge, |symbol| out.push(ids[symbol as usize]));
-            }
+            None => self.vocabulary.merge(piece, merge, out),
         }
         cache.keep(slot, &out[before..]);
     }

@@ -1,7 +1,5 @@
 //! (left symbol, right symbol) -> rank of their merge; rank -> the symbol it makes.
 
-use crate::{error::EngineError, memory::Pages};
-
 /// Rank of a pair that never merges.
 pub const NO_RANK: u32 = u32::MAX;
 
@@ -26,7 +24,7 @@ pub struct Merge {
 #[derive(Debug)]
 pub struct PairTable {
     square: Vec<u32>,
-    slots: Pages<u32>,
+    slots: Vec<u32>,
     merges: Vec<Merge>,
     rank_bits: u32,
     shift: u32,
@@ -40,24 +38,22 @@ fn hash(left: u32, right: u32) -> u64 {
 }
 
 impl PairTable {
-    /// An empty table with room for `most` merges.
-    pub fn with_room_for(most: usize) -> Result<Self, EngineError> {
+    /// Most merges that a table numbers.
+    pub const MOST: usize = 1 << (u32::BITS - 3);
+
+    /// An empty table with room for `most` merges, which are no more than `MOST`.
+    pub fn with_room_for(most: usize) -> Self {
         let capacity = (most * 2).next_power_of_two().max(16);
         let rank_bits = capacity.trailing_zeros(); // twice as many ranks as there are merges, so that no slot looks empty
-        if rank_bits >= u32::BITS {
-            return Err(EngineError::TooManyMerges { limit: 1 << (u32::BITS - 2) });
-        }
-        let mut slots = Pages::zeroed(capacity).map_err(|error| EngineError::Memory(error.to_string()))?;
-        slots.fill(EMPTY);
-        let square = vec![NO_RANK; (SQUARE * SQUARE) as usize];
-        Ok(Self { square, slots, merges: Vec::with_capacity(most), rank_bits, shift: 64 - rank_bits })
+        let (square, slots) = (vec![NO_RANK; (SQUARE * SQUARE) as usize], vec![EMPTY; capacity]);
+        Self { square, slots, merges: Vec::with_capacity(most), rank_bits, shift: 64 - rank_bits }
     }
 
     /// Builds the table from merges, best rank first.
-    pub fn new(merges: &[Merge]) -> Result<Self, EngineError> {
-        let mut table = Self::with_room_for(merges.len())?;
+    pub fn new(merges: &[Merge]) -> Self {
+        let mut table = Self::with_room_for(merges.len());
         merges.iter().for_each(|merge| table.push(*merge));
-        Ok(table)
+        table
     }
 
     /// Adds a merge of the next rank; no more than the table was made for. Of a pair that comes twice, the first counts.

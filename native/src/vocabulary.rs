@@ -2,15 +2,22 @@
 //!
 //! Numbers ("symbols") are the engine's own: 0 to 255 are the bytes, whose ids may be anything.
 
+use std::{
+    hash::Hasher,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
-use std::hash::Hasher;
-
 use crate::{
     error::EngineError,
     pair_table::{Merge, PairTable},
-    recover::recover,
+    merge::{MergeScratch, merge_piece},
+    recover::{merge_by_spelling, recover},
 };
 
 /// Single bytes, which come first.
@@ -22,12 +29,13 @@ pub struct Spellings {
     bytes: Vec<u8>,
     ends: Vec<u32>,
     symbols: HashTable<u32>,
+    longest: usize,
 }
 
 impl Spellings {
     /// Room for this many.
     pub fn with_capacity(tokens: usize) -> Self {
-        Self { bytes: Vec::with_capacity(8 * tokens), ends: Vec::with_capacity(tokens), symbols: HashTable::with_capacity(tokens) }
+        Self { bytes: Vec::with_capacity(8 * tokens), ends: Vec::with_capacity(tokens), symbols: HashTable::with_capacity(tokens), longest: 0 }
     }
 
     /// The 256 bytes, then these tokens. The error is a token that comes twice or is empty.
@@ -46,6 +54,7 @@ impl Spellings {
         }
         let symbol = self.ends.len() as u32;
         self.bytes.extend_from_slice(token);
+        self.longest = self.longest.max(token.len());
         self.ends.push(u32::try_from(self.bytes.len()).map_err(|_| EngineError::Spec("the tokens take more than 4 GiB".to_owned()))?);
         let (bytes, ends) = (&self.bytes, &self.ends);
         self.symbols.insert_unique(hash(token), symbol, |symbol| hash(spelling(bytes, ends, *symbol)));
@@ -61,6 +70,9 @@ impl Spellings {
     /// The symbol of these bytes.
     #[inline]
     pub fn find(&self, token: &[u8]) -> Option<u32> {
+        if token.len() > self.longest {
+            return None;
+        }
         self.symbols.find(hash(token), |symbol| self.get(*symbol) == token).copied()
     }
 
@@ -91,18 +103,31 @@ fn hash(token: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// The pairs that make tokens, and the tokens that no pair makes.
+#[derive(Debug)]
+struct Resolved {
+    pairs: PairTable,
+    unreachable: Vec<u32>,
+}
+
 /// A vocabulary with its merges.
+///
+/// A rank table does not say which pairs make its tokens. Finding out takes three quarters of the time to load one, and is
+/// put off until much is merged: the first pieces are merged by spelling.
 #[derive(Debug)]
 pub struct Vocabulary {
     /// Token bytes by symbol.
     pub spellings: Spellings,
     /// Ids by symbol.
     pub ids: Vec<u32>,
-    /// Merges of symbols.
-    pub pairs: PairTable,
-    /// Tokens that merging never makes, where that was found out.
-    pub unreachable: Vec<u32>,
+    resolved: OnceLock<Resolved>,
+    merged_by_spelling: AtomicUsize,
 }
+
+/// Pieces merged by spelling before the pairs are found: they take about as long as that.
+const MERGED_BY_SPELLING: usize = 8192;
+/// The longest of them in bytes, as merging by spelling is quadratic.
+const SPELLED: usize = 64;
 
 impl Vocabulary {
     /// From tokens with ids, and pairs of token bytes, best rank first.
@@ -114,7 +139,10 @@ impl Vocabulary {
         for (token, id) in vocab {
             ids[symbol(token)? as usize] = Some(*id);
         }
-        let mut pairs = PairTable::with_room_for(merges.len())?;
+        if merges.len() > PairTable::MOST {
+            return Err(EngineError::TooManyMerges { limit: PairTable::MOST });
+        }
+        let mut pairs = PairTable::with_room_for(merges.len());
         let mut joined = Vec::new();
         for (left, right) in merges {
             joined.clear();
@@ -123,7 +151,8 @@ impl Vocabulary {
             pairs.push(Merge { left: symbol(left)?, right: symbol(right)?, made: symbol(&joined)? });
         }
         let ids = ids.into_iter().zip(spellings.iter()).map(|(id, token)| id.ok_or_else(|| lacking(token))).collect::<Result<_, _>>()?;
-        Ok(Self { spellings, ids, pairs, unreachable: Vec::new() })
+        let resolved = OnceLock::from(Resolved { pairs, unreachable: Vec::new() });
+        Ok(Self { spellings, ids, resolved, merged_by_spelling: AtomicUsize::new(0) })
     }
 
     /// From tiktoken's format, a line for each token: its bytes in base64, a space, its rank. Every byte must be among them,
@@ -153,9 +182,41 @@ impl Vocabulary {
             }
         }
         let ids = ids.into_iter().collect::<Option<_>>().ok_or_else(|| EngineError::Spec("a byte is lacking".to_owned()))?;
+        if longer.len() > PairTable::MOST {
+            return Err(EngineError::TooManyMerges { limit: PairTable::MOST });
+        }
         let spellings = Spellings::bytes_and(&longer)?;
-        let (pairs, unreachable) = recover(&spellings)?;
-        Ok(Self { spellings, ids, pairs, unreachable })
+        Ok(Self { spellings, ids, resolved: OnceLock::new(), merged_by_spelling: AtomicUsize::new(0) })
+    }
+
+    fn resolved(&self) -> &Resolved {
+        self.resolved.get_or_init(|| {
+            let (pairs, unreachable) = recover(&self.spellings);
+            Resolved { pairs, unreachable }
+        })
+    }
+
+    /// The merges, best rank first.
+    pub fn merges(&self) -> &[Merge] {
+        self.resolved().pairs.merges()
+    }
+
+    /// Tokens that merging never makes, if this is a table of ranks.
+    pub fn unreachable(&self) -> &[u32] {
+        &self.resolved().unreachable
+    }
+
+    /// Appends the ids of a piece.
+    pub fn merge(&self, piece: &[u8], scratch: &mut MergeScratch, out: &mut Vec<u32>) {
+        let id = |symbol: u32| self.ids[symbol as usize];
+        if self.resolved.get().is_none() && piece.len() <= SPELLED {
+            if self.merged_by_spelling.fetch_add(1, Ordering::Relaxed) < MERGED_BY_SPELLING {
+                let starts = merge_by_spelling(piece, &self.spellings, 1);
+                out.extend(starts.windows(2).filter_map(|part| self.spellings.find(&piece[part[0]..part[1]]).map(id)));
+                return;
+            }
+        }
+        merge_piece(piece.iter().map(|byte| u32::from(*byte)), &self.resolved().pairs, scratch, |symbol| out.push(id(symbol)));
     }
 }
 

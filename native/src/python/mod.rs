@@ -21,7 +21,7 @@ fn recover_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>) -> PyResult<(Vec<(
         let longer: Vec<(usize, &[u8])> = tokens.iter().map(AsRef::as_ref).enumerate().filter(|(_, token): &(_, &[u8])| token.len() != 1).collect();
         let spellings = Spellings::bytes_and(&longer.iter().map(|(_, token)| *token).collect::<Vec<_>>())?;
         let rank = |symbol: u32| longer[symbol as usize - 256].0;
-        let (pairs, unreachable) = recover(&spellings)?;
+        let (pairs, unreachable) = recover(&spellings);
         let splits = pairs.merges().iter().map(|merge| (rank(merge.made), spellings.get(merge.left).len()));
         Ok((splits.collect(), unreachable.into_iter().map(rank).collect()))
     })

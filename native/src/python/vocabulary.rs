@@ -45,7 +45,7 @@ impl Vocabulary {
     /// Pairs of token bytes, best rank first.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let tokens: Vec<Bound<'py, PyBytes>> = self.0.spellings.iter().map(|token| PyBytes::new(py, token)).collect();
-        let pairs = self.0.pairs.merges().iter().map(|merge| (&tokens[merge.left as usize], &tokens[merge.right as usize]));
+        let pairs = self.0.merges().iter().map(|merge| (&tokens[merge.left as usize], &tokens[merge.right as usize]));
         PyTuple::new(py, pairs.collect::<Vec<_>>())
     }
 
@@ -69,7 +69,7 @@ impl Vocabulary {
     /// How many tokens merging never makes, where that was found out.
     #[getter]
     fn unreachable(&self) -> usize {
-        self.0.unreachable.len()
+        self.0.unreachable().len()
     }
 
     fn __len__(&self) -> usize {
