@@ -6,6 +6,7 @@ vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hf_bpe.errors import PatternError
@@ -81,6 +82,20 @@ class NamedPattern:
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _TAIL = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_TEKKEN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+# Digits first, then GPT-2's split of what stands between them, which sees the end of its text before a digit.
+_STARCODER = r"\p{N}|'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+"
+# `[...&&[^\p{Han}]]` as published, spelled as all that it is not: engines disagree on set operations, or know none.
+_NOT_HAN_UPPER, _NOT_HAN_LOWER = (
+    rf"[^\p{{N}}\p{{P}}\p{{S}}\p{{Z}}\p{{C}}\p{{Han}}{cased}]" for cased in (r"\p{Ll}", r"\p{Lu}\p{Lt}")
+)
+_KIMI = (
+    rf"\p{{Han}}+|[^\r\n\p{{L}}\p{{N}}]?{_NOT_HAN_UPPER}*{_NOT_HAN_LOWER}+{_CONTRACTION}?"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?{_NOT_HAN_UPPER}+{_NOT_HAN_LOWER}*{_CONTRACTION}?|\p{{N}}{{1,3}}{_TAIL}"
+)
 _O200K = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -113,8 +128,38 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
             "qwen2",
             rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_TAIL}",
             "QwenLM/Qwen tokenization_qwen.py (PAT_STR); transformers models/qwen2",
+            (
+                # inclusionAI/Ling's tokenizer.json, as llama.cpp src/llama-vocab.cpp quotes it (BAILINGMOE)
+                r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+            ),
+        ),
+        NamedPattern(
+            "qwen3.5",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
+            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            "transformers models/qwen3_5/tokenization_qwen3_5.py (PRETOKENIZE_REGEX)",
         ),
         NamedPattern("o200k", _O200K, "tiktoken 0.14 tiktoken_ext/openai_public.py (o200k_base, o200k_harmony)"),
+        NamedPattern("tekken", _TEKKEN, "mistral-common data/tekken_240911.json (config.pattern): Mistral Nemo and later"),
+        NamedPattern(
+            "starcoder",
+            _STARCODER,
+            "transformers models/cohere: Digits(individual_digits=True), then ByteLevel's GPT-2 split; llama.cpp "
+            "src/llama-vocab.cpp has the same two for StarCoder, SmolLM, Command R, Refact, CodeShell, EXAONE",
+            stages=(r"\p{N}", _GPT2),
+        ),
+        NamedPattern(
+            "kimi", _KIMI, "moonshotai/Kimi-K2-Instruct tokenization_kimi.py (pat_str), with its set operations spelled out"
+        ),
+        NamedPattern(
+            "seed-coder",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+|\s*[\r\n]+|\s+(?!\S)|\s+",
+            "ByteDance-Seed/Seed-Coder tokenizer.json, as llama.cpp src/llama-vocab.cpp quotes it (SEED_CODER)",
+            (
+                rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1}}| ?[^\s\p{{L}}\p{{N}}\r\n]+"
+                r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+        ),
         NamedPattern(
             "deepseek-v3",
             _deepseek_as_one_pattern(),
@@ -124,6 +169,8 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
         NamedPattern("none", None, "the whole text is one piece (minbpe BasicTokenizer)"),
     )
 }
+
+_LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+(?:\.\d+)*")
 
 
 def resolve_pattern(name_or_pattern: str | None) -> str | None:
@@ -136,7 +183,7 @@ def resolve_pattern(name_or_pattern: str | None) -> str | None:
         return None
     if name_or_pattern in NAMED_PATTERNS:
         return NAMED_PATTERNS[name_or_pattern].pattern
-    if name_or_pattern.isidentifier() or name_or_pattern.replace("-", "").replace("_", "").isalnum():
+    if _LOOKS_LIKE_A_NAME.fullmatch(name_or_pattern):
         raise PatternError(f"no split pattern is named {name_or_pattern!r}; the names are {', '.join(NAMED_PATTERNS)}")
     check_pattern(name_or_pattern)
     return name_or_pattern
