@@ -74,7 +74,9 @@ fn expected(regex: &Regex, text: &str, keep_unmatched: bool) -> Option<Vec<(usiz
 }
 
 /// Pattern, engine, a backtracking engine for it, and ours: keeping what no match takes, and dropping it.
-static COMPILED: LazyLock<Vec<(String, &str, Regex, [(bool, Splitter); 2])>> = LazyLock::new(|| {
+type Compiled = (String, &'static str, Regex, [(bool, Splitter); 2]);
+
+static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
     let compile = |(pattern, engine): (String, &'static str)| {
         let ours = [true, false].map(|keep| (keep, Splitter::new(Some(&pattern), None, keep).unwrap()));
         let regex = Regex::new(&pattern).unwrap();
