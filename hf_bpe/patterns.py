@@ -1,15 +1,17 @@
 """The published split patterns, each with its source. No other module holds a regular expression of a tokenizer.
 
-A pattern is looked up by its name or by its exact text in any of its published spellings; it is never guessed from a
-vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in tiktoken 0.14 and tokenizers 0.23.
+A pattern is looked up by its name, or by its text in whatever spelling makes the same pieces of every text; it is never
+guessed from a vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in tiktoken 0.14 and tokenizers 0.23.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hf_bpe.errors import PatternError
-from hf_bpe.pattern_syntax import Dialect, matches_empty, parse, translate
+from hf_bpe.pattern_syntax import Dialect, matches_empty, normal_form, parse, translate
 
 __all__ = ["NAMED_PATTERNS", "NamedPattern", "check_pattern", "find_named_pattern", "pattern_for", "resolve_pattern"]
 
@@ -67,9 +69,8 @@ def _deepseek_as_one_pattern() -> str:
 class NamedPattern:
     """A published split.
 
-    `pattern` is in the syntax of the `regex` module. `spellings` are texts under which others publish the same split
-    (equal on every string: tested). `stages`, where there are several, is the published sequence of splits that
-    `pattern` does in one go.
+    `pattern` is in the syntax of the `regex` module. `spellings` are texts under which others publish the same split.
+    `stages`, where there are several, is the published sequence of splits that `pattern` does in one go.
     """
 
     name: str
@@ -81,6 +82,20 @@ class NamedPattern:
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _TAIL = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_TEKKEN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+# Digits first, then GPT-2's split of what stands between them, which sees the end of its text before a digit.
+_STARCODER = r"\p{N}|'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+"
+# `[...&&[^\p{Han}]]` as published, spelled as all that it is not: engines disagree on set operations, or know none.
+_NOT_HAN_UPPER, _NOT_HAN_LOWER = (
+    rf"[^\p{{N}}\p{{P}}\p{{S}}\p{{Z}}\p{{C}}\p{{Han}}{cased}]" for cased in (r"\p{Ll}", r"\p{Lu}\p{Lt}")
+)
+_KIMI = (
+    rf"\p{{Han}}+|[^\r\n\p{{L}}\p{{N}}]?{_NOT_HAN_UPPER}*{_NOT_HAN_LOWER}+{_CONTRACTION}?"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?{_NOT_HAN_UPPER}+{_NOT_HAN_LOWER}*{_CONTRACTION}?|\p{{N}}{{1,3}}{_TAIL}"
+)
 _O200K = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -113,8 +128,38 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
             "qwen2",
             rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_TAIL}",
             "QwenLM/Qwen tokenization_qwen.py (PAT_STR); transformers models/qwen2",
+            (
+                # inclusionAI/Ling's tokenizer.json, as llama.cpp src/llama-vocab.cpp quotes it (BAILINGMOE)
+                r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+            ),
+        ),
+        NamedPattern(
+            "qwen3.5",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
+            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            "transformers models/qwen3_5/tokenization_qwen3_5.py (PRETOKENIZE_REGEX)",
         ),
         NamedPattern("o200k", _O200K, "tiktoken 0.14 tiktoken_ext/openai_public.py (o200k_base, o200k_harmony)"),
+        NamedPattern("tekken", _TEKKEN, "mistral-common data/tekken_240911.json (config.pattern): Mistral Nemo and later"),
+        NamedPattern(
+            "starcoder",
+            _STARCODER,
+            "transformers models/cohere: Digits(individual_digits=True), then ByteLevel's GPT-2 split; llama.cpp "
+            "src/llama-vocab.cpp has the same two for StarCoder, SmolLM, Command R, Refact, CodeShell, EXAONE",
+            stages=(r"\p{N}", _GPT2),
+        ),
+        NamedPattern(
+            "kimi", _KIMI, "moonshotai/Kimi-K2-Instruct tokenization_kimi.py (pat_str), with its set operations spelled out"
+        ),
+        NamedPattern(
+            "seed-coder",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+|\s*[\r\n]+|\s+(?!\S)|\s+",
+            "ByteDance-Seed/Seed-Coder tokenizer.json, as llama.cpp src/llama-vocab.cpp quotes it (SEED_CODER)",
+            (
+                rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1}}| ?[^\s\p{{L}}\p{{N}}\r\n]+"
+                r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+        ),
         NamedPattern(
             "deepseek-v3",
             _deepseek_as_one_pattern(),
@@ -124,6 +169,23 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
         NamedPattern("none", None, "the whole text is one piece (minbpe BasicTokenizer)"),
     )
 }
+
+_BY_TEXT = {text: named for named in NAMED_PATTERNS.values() for text in (named.pattern, *named.spellings) if text is not None}
+# Digests of the normal forms. Written down because to compute them all takes 50 ms; a test computes them again.
+_BY_NORMAL_FORM = {
+    "418ddfcb54bc4766497d": "gpt2",
+    "f7f4d2468de479cca694": "cl100k",
+    "a09a7a4db77c35cedd9c": "llama3",
+    "3f45d9f4fc4263711adc": "qwen2",
+    "ec7be857e08f973a0f7d": "qwen3.5",
+    "0deba06f4110f6ef2b05": "o200k",
+    "23193683c13071933c8c": "tekken",
+    "5de31923a0f79de86c11": "starcoder",
+    "a27b7c06d61fe4f19844": "kimi",
+    "e9056b63ecc4f2cc5876": "seed-coder",
+    "b1e99e070911f6d5a4f7": "deepseek-v3",
+}
+_LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+(?:\.\d+)*")
 
 
 def resolve_pattern(name_or_pattern: str | None) -> str | None:
@@ -136,7 +198,7 @@ def resolve_pattern(name_or_pattern: str | None) -> str | None:
         return None
     if name_or_pattern in NAMED_PATTERNS:
         return NAMED_PATTERNS[name_or_pattern].pattern
-    if name_or_pattern.isidentifier() or name_or_pattern.replace("-", "").replace("_", "").isalnum():
+    if _LOOKS_LIKE_A_NAME.fullmatch(name_or_pattern):
         raise PatternError(f"no split pattern is named {name_or_pattern!r}; the names are {', '.join(NAMED_PATTERNS)}")
     check_pattern(name_or_pattern)
     return name_or_pattern
@@ -144,7 +206,7 @@ def resolve_pattern(name_or_pattern: str | None) -> str | None:
 
 def check_pattern(pattern: str) -> None:
     """Raise `PatternError` unless the pattern parses and every match takes at least one character."""
-    if matches_empty(parse(pattern)):
+    if pattern not in _BY_TEXT and matches_empty(parse(pattern)):
         raise PatternError(
             f"split pattern {pattern!r} can match the empty string, so it would split without taking text; "
             "make every alternative take at least one character ('+' instead of '*')"
@@ -152,13 +214,28 @@ def check_pattern(pattern: str) -> None:
 
 
 def find_named_pattern(pattern: str | None) -> NamedPattern | None:
-    """The published split that this very text (or one of its published spellings) is, else None."""
-    for named in NAMED_PATTERNS.values():
-        if pattern == named.pattern or pattern in named.spellings:
-            return named
-    return None
+    """The published split that a pattern makes of every text, however it is spelled; None where there is none.
+
+    A published text is looked up, any other is proved equal by its normal form (a few milliseconds, once for each text).
+
+    >>> find_named_pattern(r"(?:'(?:[stmd]|re|ve|ll))| ?(\\p{L}{1,})| ?\\p{N}++| ?[^\\p{N}\\s\\p{L}]+|\\s+(?!\\S)|\\s").name
+    'gpt2'
+    """
+    if pattern is None:
+        return NAMED_PATTERNS["none"]
+    return _BY_TEXT.get(pattern) or _find_by_proof(pattern)
 
 
+@lru_cache(maxsize=256)
+def _find_by_proof(pattern: str) -> NamedPattern | None:
+    try:
+        form = normal_form(parse(pattern))
+    except PatternError:
+        return None
+    return NAMED_PATTERNS.get(_BY_NORMAL_FORM.get(form.digest, "")) if form else None
+
+
+@lru_cache(maxsize=256)
 def pattern_for(pattern: str, dialect: Dialect) -> str:
     """The pattern in another engine's dialect (`"tiktoken"` or `"oniguruma"`)."""
     return translate(pattern, source="regex", target=dialect)

@@ -266,7 +266,7 @@ def test_names_are_looked_up_and_never_guessed() -> None:
         if named.pattern:
             assert find_named_pattern(named.pattern) is named
             assert resolve_pattern(named.pattern) == named.pattern
-    for wrong in ("gpt4", "cl100k_base", "deepseek_v3", "GPT2"):
+    for wrong in ("gpt4", "cl100k_base", "deepseek_v3", "GPT2", "qwen3.6"):
         with pytest.raises(PatternError, match="the names are gpt2"):
             resolve_pattern(wrong)
     assert find_named_pattern(r"\S+") is None

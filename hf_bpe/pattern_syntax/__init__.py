@@ -12,11 +12,24 @@ What engines disagree on and no rewriting can mend (back-references, nested sets
 
 from __future__ import annotations
 
+from hf_bpe.pattern_syntax.normal_form import NormalForm, normal_form
 from hf_bpe.pattern_syntax.reader import parse
 from hf_bpe.pattern_syntax.tree import SPACE, Dialect, Node, Property, Span, matches_empty
 from hf_bpe.pattern_syntax.writer import render
 
-__all__ = ["SPACE", "Dialect", "Node", "Property", "Span", "matches_empty", "parse", "render", "translate"]
+__all__ = [
+    "SPACE",
+    "Dialect",
+    "Node",
+    "NormalForm",
+    "Property",
+    "Span",
+    "matches_empty",
+    "normal_form",
+    "parse",
+    "render",
+    "translate",
+]
 
 
 def translate(pattern: str, *, source: Dialect, target: Dialect) -> str:

@@ -122,3 +122,22 @@ def matches_empty(node: Node) -> bool:
             return True
         case Atomic(body):
             return matches_empty(body)
+
+
+def classes_in(node: Node) -> list[Class]:
+    """The different classes of a tree, in the order of their first place in it."""
+    found: dict[Class, None] = {}
+    waiting = [node]
+    while waiting:
+        match here := waiting.pop():
+            case Class():
+                found[here] = None
+            case Sequence(parts):
+                waiting += reversed(parts)
+            case Alternation(branches):
+                waiting += reversed(branches)
+            case Repeat(body) | Look(body) | Atomic(body):
+                waiting.append(body)
+            case Edge():
+                pass
+    return list(found)
