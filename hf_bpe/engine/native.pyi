@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
+import numpy as np
+import numpy.typing as npt
+
 UNICODE_VERSION: str
 """Version of the Unicode tables behind every split pattern, e.g. "16.0.0"."""
 
@@ -79,3 +82,14 @@ def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list
     >>> recover_merges([b"a", b"b", b"ab"])
     ([(2, 1)], [])
     """
+
+def jsonl_texts(block: bytes, field: str) -> tuple[bytes, bytes, bytes, bytes, list[tuple[int, str]]]:
+    """Of whole lines of JSON: the texts in `field` end to end; then, as the bytes of int64 arrays, their offsets (one more than
+    there are texts), where in the block the line of each ends, and its number from 0; then (number, reason) of each bad line.
+
+    >>> jsonl_texts(b'{"text": "hi"}\\n', "text")[0]
+    b'hi'
+    """
+
+def invalid_utf8(data: bytes, offsets: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """(document, place in it) of the first wrong byte of each document `data[offsets[n]:offsets[n + 1]]` that is not UTF-8."""

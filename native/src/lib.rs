@@ -5,13 +5,17 @@ pub mod added;
 pub mod borders;
 pub mod cache;
 pub mod error;
+pub mod jsonl;
 pub mod merge;
 pub mod model;
 pub mod pair_table;
 pub mod parallel;
 #[cfg(feature = "python")]
 mod python;
+#[cfg(feature = "python")]
+mod python_documents;
 pub mod recover;
 pub mod split;
 pub mod train;
 pub mod unicode;
+pub mod utf8;

@@ -260,6 +260,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Engine>()?;
     module.add_class::<Policy>()?;
     module.add_class::<WordCounter>()?;
+    crate::python_documents::register(module)?;
     module.add_function(wrap_pyfunction!(recover_merges, module)?)?;
     module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)
 }
