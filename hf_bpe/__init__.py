@@ -19,6 +19,7 @@ from hf_bpe.errors import (
     FormatError,
     HfBpeError,
     PatternError,
+    ResumeRefused,
     SpecError,
     TrainingError,
     UnknownTokenError,
@@ -29,6 +30,7 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training import train
 
 if TYPE_CHECKING:
+    from hf_bpe.encoding import EncodedCorpus, Ragged, encode_files, open_encoded
     from hf_bpe.plugin import HfBpeTokenizer
 
 __version__ = "0.1.0"
@@ -39,27 +41,36 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EncodedCorpus",
     "Encoder",
     "EngineUnavailableError",
     "FormatError",
     "HfBpeError",
     "HfBpeTokenizer",
     "PatternError",
+    "Ragged",
+    "ResumeRefused",
     "SpecError",
     "TokenizerSpec",
     "TrainingError",
     "UnknownTokenError",
+    "encode_files",
     "native_available",
+    "open_encoded",
     "resolve_pattern",
     "train",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "HfBpeTokenizer":  # the only name that needs transformers, which takes seconds to import
+    if name == "HfBpeTokenizer":  # needs transformers, which takes seconds to import
         from hf_bpe.plugin import HfBpeTokenizer
 
         return HfBpeTokenizer
+    if name in ("EncodedCorpus", "Ragged", "encode_files", "open_encoded"):  # these need numpy
+        from hf_bpe import encoding
+
+        return getattr(encoding, name)
     raise AttributeError(f"module 'hf_bpe' has no attribute {name!r}")
 
 
