@@ -9,10 +9,11 @@ from typing import Any
 
 from hf_bpe.encoding.documents import Place
 from hf_bpe.encoding.sources import Source
+from hf_bpe.encoding.staged import explained
 from hf_bpe.errors import FormatError, ResumeRefused
-from hf_bpe.files import read_text, write_atomically
+from hf_bpe.files import read_bytes, read_text, write_atomically
 
-__all__ = ["INDEX", "Index", "Settings", "Shard"]
+__all__ = ["HEADER_BYTES", "INDEX", "End", "Index", "Settings", "Shard", "describe", "is_ours"]
 
 INDEX = "index.json"
 _FORMAT = "hf-bpe encoded corpus"
@@ -50,6 +51,11 @@ class Settings:
                 + "\n".join(f"  - {line}" for line in lines[:_SHOWN] + more)
                 + "\nChoose another folder, or pass overwrite=True (--force) to replace what is there"
             )
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether the index in a folder, damaged or not, was written here."""
+    return _FORMAT.encode() in read_bytes(folder / INDEX)
 
 
 def describe(source: Source) -> dict[str, Any]:
@@ -132,7 +138,8 @@ class Index:
             "sources": sources,
             "shards": [asdict(shard) for shard in self.shards],
         }
-        write_atomically(folder, {INDEX: (json.dumps(content, indent=1) + "\n").encode()})
+        with explained(folder / INDEX):
+            write_atomically(folder, {INDEX: (json.dumps(content, indent=1) + "\n").encode()})
 
     @staticmethod
     def load(folder: Path) -> Index:

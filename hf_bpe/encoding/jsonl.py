@@ -24,8 +24,8 @@ def read_jsonl(
 ) -> Iterator[Batch]:
     """The texts in `field` of each line, in batches of about `block_bytes`. Blank lines hold no document.
 
-    A line that is no JSON object, lacks the field, or has something other than a string in it is bad. Of a key given twice
-    the last value counts. Surrogate escapes are joined to the character they mean; lone ones become U+FFFD.
+    A line that is no JSON object, lacks the field, has it twice, or has something other than a string in it
+    is bad. Surrogate escapes are joined to the character they mean; lone ones become U+FFFD.
     """
     native = load_native()
     extract: Callable[[bytes, str], Extracted] = extract_by_definition if native is None else native.jsonl_texts
@@ -92,6 +92,10 @@ def extract_by_definition(block: bytes, field: str) -> Extracted:
     return b"".join(texts), *(np.array(numbers, np.int64).tobytes() for numbers in (offsets, ends, rows)), bad  # type: ignore[return-value]
 
 
+class _Object(list[tuple[str, Any]]):
+    """The keys and values of an object, as they come."""
+
+
 class _NotAText(ValueError):
     """The record holds no text where one is wanted."""
 
@@ -101,12 +105,13 @@ def _text_of(line: str, field: str) -> bytes:
         raise json.JSONDecodeError(f"{constant} is not JSON", line, 0)
 
     # Numbers do not matter here, and Python refuses to read very long ones.
-    record: Any = json.loads(line, parse_constant=refuse, parse_int=len, parse_float=len)
-    if not isinstance(record, dict):
+    record: Any = json.loads(line, parse_constant=refuse, parse_int=len, parse_float=len, object_pairs_hook=_Object)
+    if not isinstance(record, _Object):
         raise _NotAText(f"invalid type: {type(record).__name__}, expected an object on each line")
-    if field not in record:
-        raise _NotAText(f'no field "{field}"')
-    text = record[field]
+    texts = [value for key, value in record if key == field]
+    if len(texts) != 1:
+        raise _NotAText(f'field "{field}" is there twice' if texts else f'no field "{field}"')
+    text = texts[0]
     if not isinstance(text, str):
         raise _NotAText(f'invalid type: {type(text).__name__}, expected a string in field "{field}"')
     return as_unicode(text).encode()

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.encoding.index import INDEX, Index, Settings
+from hf_bpe.encoding.index import INDEX, Index, Settings, is_ours
 from hf_bpe.encoding.staged import remove_leftovers, sync_folder
+from hf_bpe.errors import FormatError
 
 __all__ = ["locked", "prepare"]
 
@@ -21,14 +22,16 @@ def prepare(folder: Path, settings: Settings, *, resume: bool, overwrite: bool) 
     Raises `FileExistsError` if the folder holds something else, or anything where neither resuming nor overwriting is
     wanted; `ResumeRefused` if it holds another run; `FormatError` if it is damaged.
     """
+    remove_leftovers(folder)
     begun = (folder / INDEX).exists()
     if begun and not overwrite:
         if not resume:
             raise _taken(folder, "holds encoded documents; choose another folder, or pass resume=True or overwrite=True")
         index = Index.load(folder)
         settings.refuse_other(index.settings, folder)
-        remove_leftovers(folder)
         return index
+    if begun and not is_ours(folder):
+        raise FormatError(f"{folder / INDEX}: is not the index of an encoded corpus; choose another folder")
     if not begun and any(folder.iterdir()):
         # Even to overwrite: what is not ours is not ours to mix with or to remove.
         raise _taken(folder, f"is not empty and has no {INDEX} of ours; choose another folder")
@@ -37,7 +40,6 @@ def prepare(folder: Path, settings: Settings, *, resume: bool, overwrite: bool) 
     index.save(folder)  # first, so that no moment sees an index that names files which are gone
     for path in old:
         path.unlink()
-    remove_leftovers(folder)
     sync_folder(folder)
     return index
 

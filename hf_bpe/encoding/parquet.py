@@ -52,7 +52,7 @@ def _opened(source: Source, field: str) -> Iterator[Any]:
     except ImportError:
         raise CorpusError(f"{source.path}: reading Parquet needs pyarrow: pip install 'hf-bpe[parquet]'") from None
     try:
-        with parquet.ParquetFile(source.path) as file:
+        with parquet.ParquetFile(source.path, page_checksum_verification=True) as file:  # where there are checksums
             _check_type(source, file.schema_arrow, field, arrow.types)
             yield file
     except (arrow.ArrowException, OSError) as error:

@@ -33,9 +33,13 @@ class _OpenShard:
         self.ids = StagedFile(folder / f"shard-{number:05d}.bin")
         try:
             self.offsets = StagedFile(folder / f"shard-{number:05d}.offsets.npy", HEADER_BYTES)
-            self.offsets.write(bytes(8))
         except BaseException:
             self.ids.discard()
+            raise
+        try:
+            self.offsets.write(bytes(8))
+        except BaseException:
+            self.discard()
             raise
 
     def write(self, ids: Ids, ends: Offsets) -> None:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["StagedFile", "remove_leftovers", "sync_folder"]
+__all__ = ["StagedFile", "explained", "remove_leftovers", "sync_folder"]
 
 _READ_BYTES = 1 << 20
 
@@ -28,13 +28,13 @@ class StagedFile:
         """Of what was written so far, without the header; of the whole file once it is committed."""
         self._header_size = header_size
         self._temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-        with self._explained():
+        with explained(self.path):
             self._file = self._temporary.open("xb")
-            self._file.write(bytes(header_size))
+            self._file.seek(header_size)
 
     def write(self, content: bytes | memoryview) -> None:
         """Append."""
-        with self._explained():
+        with explained(self.path):
             self._file.write(content)
         self.crc32 = zlib.crc32(content, self.crc32)
         self.size += memoryview(content).nbytes
@@ -43,7 +43,7 @@ class StagedFile:
         """Put the header, `header_size` bytes, before the rest; make the file last, read it back, give it its name."""
         if len(header) != self._header_size:
             raise ValueError(f"the header must have {self._header_size} bytes, not {len(header)}")
-        with self._explained():
+        with explained(self.path):
             self._file.seek(0)
             self._file.write(header)
             self._file.flush()
@@ -71,13 +71,15 @@ class StagedFile:
         with contextlib.suppress(OSError):
             self._temporary.unlink()
 
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = f"{error.strerror or error}; every shard finished before is safe, run the same again to go on from there"
-            raise type(error)(error.errno, reason, str(self.path)) from error
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn an error of the operating system into one that names the file and says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{error.strerror or error}; every shard finished before is safe, run the same again to go on from there"
+        raise type(error)(error.errno, reason, str(path)) from error
 
 
 def remove_leftovers(folder: Path) -> None:
