@@ -7,6 +7,7 @@ import json
 import pickle
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,3 +230,15 @@ def test_ids_of_the_end_token_stand_between_documents(corpus: hf_bpe.EncodedCorp
 def test_shards_are_100_million_ids_unless_told_otherwise(tmp_path: Path) -> None:
     encode(write(tmp_path / "a.txt", b"x"), tmp_path / "out")
     assert json.loads((tmp_path / "out" / "index.json").read_text())["shard_tokens"] == SHARD_TOKENS == 100_000_000
+
+
+def test_the_training_loop_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode(write(tmp_path / "a.jsonl", lines()), tmp_path / "encoded", eos=EOT, shard_tokens=300)
+    page = Path(__file__).parents[2].joinpath("docs", "encoding_files.md").read_text("utf-8")
+    code = next(block for block in page.split("```") if block.startswith("python") and "def batch" in block)
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, Any] = {}
+    exec(code.removeprefix("python"), scope)
+    x, y = scope["batch"](16, 40)
+    assert x.shape == y.shape == (16, 40)
+    assert (x[:, 1:] == y[:, :-1]).all()
