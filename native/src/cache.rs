@@ -1,23 +1,40 @@
-//! Pieces already merged, so that a word is merged once and copied from then on.
+//! Pieces already merged, so that a word is merged once and copied from then on. Bounded, and owned by one thread at a time.
+//!
+//! Three stores: pieces of up to 15 bytes, up to 31, and any. The first two are tables whose entries hold piece and ids
+//! side by side, half a cache line or a whole one: a lookup is one memory access and one comparison of numbers.
 
+use std::io;
+
+use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// A piece of up to 15 bytes and its length in one number: equality is one comparison.
+use crate::memory::{Pages, prefetch};
+
+/// A piece of up to 15 bytes and its length in one number: equality is one comparison. Zero is no piece.
 pub type PackedPiece = u128;
 
 /// Longest piece that packs.
 pub const PACKED_BYTES: usize = 15;
 
+/// Masks for the first n of 16 bytes: loading one beats shifting 128 bits.
+const FIRST_BYTES: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut count = 1;
+    while count < 16 {
+        masks[count] = u128::MAX >> (128 - 8 * count);
+        count += 1;
+    }
+    masks
+};
+
 /// Packs `text[start..end]`; `None` if it is longer than 15 bytes.
 #[inline]
 pub fn pack(text: &[u8], start: usize, end: usize) -> Option<PackedPiece> {
     let length = end - start;
-    if length > PACKED_BYTES {
-        return None;
-    }
+    let mask = FIRST_BYTES.get(length)?;
     let bytes = match text.get(start..start + 16).and_then(|window| window.try_into().ok()) {
-        Some(window) => u128::from_le_bytes(window) & ((1 << (8 * length)) - 1),
+        Some(window) => u128::from_le_bytes(window) & mask,
         None => {
             let mut window = [0; 16];
             window[..length].copy_from_slice(&text[start..end]);
@@ -33,117 +50,259 @@ pub fn as_part(packed: PackedPiece) -> PackedPiece {
     packed | 1 << 127
 }
 
+/// Whether it was marked as part of a longer one.
+#[inline]
+pub fn is_part(packed: PackedPiece) -> bool {
+    packed >> 127 != 0
+}
+
+/// In place of a packed piece, says that it is longer; never in a cache.
+pub const LONG: PackedPiece = 16 << 120;
+
 /// The bytes of a packed piece.
 pub fn unpack(packed: PackedPiece) -> Vec<u8> {
     packed.to_le_bytes()[..(packed >> 120) as usize].to_vec()
 }
 
-/// Hash of a packed piece.
+/// What a table is looked up by: one or two packed pieces.
+pub type Key<const KEYS: usize> = [PackedPiece; KEYS];
+
+/// Spreads a packed piece over 64 bits, the low ones above all: its two halves multiplied, and folded.
 #[inline]
 pub fn hash(packed: PackedPiece) -> u64 {
-    let folded = (packed as u64 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    let high = ((packed >> 64) as u64 ^ folded.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    high ^ (high >> 32)
+    let product = u128::from(packed as u64 ^ 0x9E37_79B9_7F4A_7C15) * u128::from((packed >> 64) as u64 ^ 0xD6E8_FEB8_6659_FD93);
+    product as u64 ^ (product >> 64) as u64
 }
 
-/// Ids kept in an entry; 98 % of English pieces need no more than two.
-const INLINE_IDS: usize = 3;
-
-/// Two entries fill a cache line. `length` 0 marks an empty one.
+/// A piece and its ids: one number for every 15 bytes, and a number of four ids for each, the last of which is how many of
+/// the others there are.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
-struct Entry {
-    piece: PackedPiece,
-    length: u32,
-    ids: [u32; INLINE_IDS],
+#[repr(C)]
+pub struct Entry<const KEYS: usize> {
+    key: Key<KEYS>,
+    ids: [[u32; 4]; KEYS],
 }
 
-const EMPTY: Entry = Entry { piece: 0, length: 0, ids: [0; INLINE_IDS] };
-const FIRST_SETS: usize = 1 << 10;
-/// 2^17 sets of two entries: 8 MiB.
-const MOST_SETS: usize = 1 << 17;
-/// Budget for pieces that do not pack, in bytes.
-const LONG_BUDGET: usize = 8 << 20;
-/// Longer pieces hardly ever come twice.
-const LONGEST_KEPT: usize = 128;
+// SAFETY: arrays of integers whose sizes are multiples of their alignments: no padding, and any bits are a value.
+unsafe impl<const KEYS: usize> Zeroable for Entry<KEYS> {}
+// SAFETY: as above; and it is `Copy` and `'static`.
+unsafe impl<const KEYS: usize> Pod for Entry<KEYS> {}
 
-/// A cache of bounded size (16 MiB and a little), owned by one thread at a time.
+impl<const KEYS: usize> Entry<KEYS> {
+    /// Most ids an entry holds.
+    pub const IDS: usize = 4 * KEYS - 1;
+
+    /// The places for ids, used or not (and one more), and how many are used.
+    #[inline]
+    pub fn padded(&self) -> (&[u32], usize) {
+        let ids = self.ids.as_flattened();
+        (ids, ids[Self::IDS] as usize)
+    }
+
+    #[inline]
+    fn used(&self) -> &[u32] {
+        let (ids, length) = self.padded();
+        ids.get(..length).unwrap_or(&[])
+    }
+}
+
+/// A table in which the older entry of a set of two makes way for a new one. Grows with use, up to a bound.
 #[derive(Debug)]
-pub struct PieceCache {
-    sets: Vec<[Entry; 2]>,
+pub struct Table<const KEYS: usize> {
+    entries: Pages<Entry<KEYS>>,
     inserted: usize,
-    long: HashMap<Box<[u8]>, Box<[u32]>, FxBuildHasher>,
-    long_bytes: usize,
+    most: usize,
 }
 
-impl Default for PieceCache {
-    fn default() -> Self {
-        Self { sets: vec![[EMPTY; 2]; FIRST_SETS], inserted: 0, long: HashMap::default(), long_bytes: 0 }
-    }
-}
-
-impl PieceCache {
-    /// Appends the ids of a packed piece if they are known.
-    #[inline]
-    pub fn copy_packed(&self, piece: PackedPiece, out: &mut Vec<u32>) -> bool {
-        let set = &self.sets[hash(piece) as usize & (self.sets.len() - 1)];
-        for entry in set {
-            if entry.piece == piece {
-                match entry.length {
-                    1 => out.push(entry.ids[0]), // nine in ten; a copy of unknown length would be a call
-                    length => out.extend_from_slice(&entry.ids[..length as usize]),
-                }
-                return true;
-            }
-        }
-        false
+impl<const KEYS: usize> Table<KEYS> {
+    /// Grows to `most` entries, a power of four times `FIRST_ENTRIES`.
+    fn new(most: usize) -> io::Result<Self> {
+        Ok(Self { entries: Pages::zeroed(FIRST_ENTRIES)?, inserted: 0, most })
     }
 
-    /// Keeps the ids of a packed piece, in place of the older of the two in its set.
+    /// Where a key belongs, as long as the table does not grow: the first entry of its set.
     #[inline]
-    pub fn keep_packed(&mut self, piece: PackedPiece, ids: &[u32]) -> bool {
-        if ids.len() > INLINE_IDS {
+    pub fn place(&self, key: Key<KEYS>) -> usize {
+        let hash = key.iter().fold(0, |folded: u64, packed| folded.rotate_left(29) ^ hash(*packed));
+        hash as usize & (self.entries.len() - 1) & !1
+    }
+
+    /// Asks the processor to have a place at hand soon.
+    #[inline]
+    pub fn prefetch(&self, place: usize) {
+        prefetch(&self.entries, place);
+    }
+
+    /// The entry of a key at its place. No branch decides between the two, as it would be mispredicted half the time.
+    #[inline]
+    pub fn get(&self, place: usize, key: Key<KEYS>) -> Option<&Entry<KEYS>> {
+        let set = self.entries.get(place..place + 2)?;
+        let entry = &set[usize::from(set[1].key == key)];
+        (entry.key == key).then_some(entry)
+    }
+
+    /// Keeps ids under a key; false if there are too many.
+    fn keep(&mut self, key: Key<KEYS>, ids: &[u32]) -> bool {
+        if ids.len() > Entry::<KEYS>::IDS {
             return false;
         }
-        if self.inserted > self.sets.len() && self.sets.len() < MOST_SETS {
-            self.grow();
-        }
-        let mut entry = Entry { piece, length: ids.len() as u32, ids: [0; INLINE_IDS] };
-        entry.ids[..ids.len()].copy_from_slice(ids);
+        let mut entry = Entry { key, ids: [[0; 4]; KEYS] };
+        let places = entry.ids.as_flattened_mut();
+        places[..ids.len()].copy_from_slice(ids);
+        places[Entry::<KEYS>::IDS] = ids.len() as u32;
         self.insert(entry);
         true
     }
 
-    fn insert(&mut self, entry: Entry) {
-        let at = hash(entry.piece) as usize & (self.sets.len() - 1);
-        let set = &mut self.sets[at];
-        *set = [entry, set[0]];
+    /// The neighbouring set, where what does not fit goes while there is room: of 90,000 words in a table for 260,000, one in
+    /// seven shares its set with two others, and would be merged again and again.
+    fn spare(place: usize) -> usize {
+        place ^ 2
+    }
+
+    fn insert(&mut self, entry: Entry<KEYS>) {
+        let place = self.place(entry.key);
+        let is_free = |place: usize| self.entries[place].key == [0; KEYS];
+        let sets = [place, Self::spare(place)];
+        let free = sets.iter().flat_map(|set| [*set, *set + 1]).find(|place| is_free(*place));
+        let chosen = free.unwrap_or_else(|| {
+            self.entries[place + 1] = self.entries[place];
+            place
+        });
+        self.entries[chosen] = entry;
         self.inserted += 1;
     }
 
+    /// The entry of a key, wherever it went.
+    fn find(&self, key: Key<KEYS>) -> Option<&Entry<KEYS>> {
+        let place = self.place(key);
+        self.get(place, key).or_else(|| self.get(Self::spare(place), key))
+    }
+
+    /// Makes room if half the entries are taken. Places change.
     fn grow(&mut self) {
-        let wider = vec![[EMPTY; 2]; self.sets.len() * 4];
-        let old = std::mem::replace(&mut self.sets, wider);
+        if 2 * self.inserted <= self.entries.len() || self.entries.len() >= self.most {
+            return;
+        }
+        let Ok(wider) = Pages::zeroed(self.entries.len() * 4) else {
+            self.most = self.entries.len(); // no memory for more: the older entries make way
+            return;
+        };
+        let old = std::mem::replace(&mut self.entries, wider);
         self.inserted = 0;
-        for entry in old.iter().flat_map(|set| set.iter().rev()).filter(|entry| entry.length > 0) {
-            self.insert(*entry);
+        for set in old.chunks_exact(2) {
+            set.iter().filter(|entry| entry.key != [0; KEYS]).for_each(|entry| self.insert(*entry));
         }
     }
 
-    /// Appends the ids of a long piece if they are known.
+    fn bytes(&self) -> usize {
+        size_of_val::<[Entry<KEYS>]>(&self.entries)
+    }
+}
+
+const FIRST_ENTRIES: usize = 1 << 10;
+/// Of 32 bytes: 8 MiB.
+const MOST_SHORT: usize = 1 << 18;
+/// Of 64 bytes: 4 MiB.
+const MOST_MEDIUM: usize = 1 << 16;
+/// Budget for the other pieces, in bytes.
+const LONG_BUDGET: usize = 4 << 20;
+/// Longer pieces hardly ever come twice.
+const LONGEST_KEPT: usize = 256;
+
+/// A cache of bounded size, 16 MiB and a little.
+#[derive(Debug)]
+pub struct PieceCache {
+    /// Pieces that pack, of up to three ids: nearly all. Those whose ids do not fit are kept as medium ones.
+    pub short: Table<1>,
+    medium: Table<2>,
+    long: HashMap<Box<[u8]>, Box<[u32]>, FxBuildHasher>,
+    long_bytes: usize,
+    /// Pieces looked up so far.
+    pub lookups: u64,
+    /// Pieces and parts of pieces that had to be merged.
+    pub misses: u64,
+}
+
+/// Which store a piece belongs to. A part of a longer piece is kept apart from the same bytes as a piece.
+#[derive(Debug, Clone, Copy)]
+pub enum Slot<'p> {
+    /// Up to 15 bytes.
+    Short(PackedPiece),
+    /// Up to 31 bytes.
+    Medium(Key<2>),
+    /// Any.
+    Long(&'p [u8]),
+}
+
+impl<'p> Slot<'p> {
+    /// The store of `text[start..end]`.
     #[inline]
-    pub fn copy_long(&self, piece: &[u8], out: &mut Vec<u32>) -> bool {
-        match self.long.get(piece) {
-            Some(ids) => {
-                out.extend_from_slice(ids);
-                true
-            }
-            None => false,
+    pub fn of(text: &'p [u8], start: usize, end: usize) -> Self {
+        if let Some(packed) = pack(text, start, end) {
+            return Self::Short(packed);
+        }
+        let middle = (start + PACKED_BYTES).min(end);
+        match (pack(text, start, middle), pack(text, middle, end)) {
+            (Some(first), Some(second)) => Self::Medium([first, second]),
+            _ => Self::Long(&text[start..end]),
         }
     }
 
-    /// Keeps the ids of a long piece; forgets all of them when the budget is used up.
-    pub fn keep_long(&mut self, piece: &[u8], ids: &[u32]) {
+    /// The same bytes as part of a longer piece.
+    pub fn as_part(self) -> Self {
+        match self {
+            Self::Short(packed) => Self::Short(as_part(packed)),
+            Self::Medium([first, second]) => Self::Medium([as_part(first), second]),
+            Self::Long(_) => self,
+        }
+    }
+}
+
+impl PieceCache {
+    /// An empty cache.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { short: Table::new(MOST_SHORT)?, medium: Table::new(MOST_MEDIUM)?, long: HashMap::default(), long_bytes: 0, lookups: 0, misses: 0 })
+    }
+
+    /// Appends the ids of a piece if they are known.
+    #[inline]
+    pub fn copy(&self, slot: Slot<'_>, out: &mut Vec<u32>) -> bool {
+        let known = match slot {
+            Slot::Short(packed) => {
+                let short = self.short.find([packed]).map(Entry::used);
+                short.or_else(|| self.medium([packed, 0]))
+            }
+            Slot::Medium(packed) => self.medium(packed),
+            Slot::Long(piece) => self.long.get(piece).map(AsRef::as_ref),
+        };
+        known.is_some_and(|ids| {
+            out.extend_from_slice(ids);
+            true
+        })
+    }
+
+    #[inline]
+    fn medium(&self, packed: Key<2>) -> Option<&[u32]> {
+        self.medium.find(packed).map(Entry::used)
+    }
+
+    /// Keeps the ids of a piece that was not known.
+    pub fn keep(&mut self, slot: Slot<'_>, ids: &[u32]) {
+        self.misses += 1;
+        match slot {
+            Slot::Short(packed) => {
+                let _ = self.short.keep([packed], ids) || self.medium.keep([packed, 0], ids);
+            }
+            Slot::Medium(packed) => {
+                self.medium.keep(packed, ids);
+            }
+            Slot::Long(piece) => self.keep_long(piece, ids),
+        }
+    }
+
+    /// Forgets all long pieces when their budget is used up.
+    fn keep_long(&mut self, piece: &[u8], ids: &[u32]) {
         if piece.len() > LONGEST_KEPT {
             return;
         }
@@ -154,5 +313,17 @@ impl PieceCache {
         }
         self.long_bytes += cost;
         self.long.insert(piece.into(), ids.into());
+    }
+
+    /// Grows what is half full. Places change.
+    #[inline]
+    pub fn grow(&mut self) {
+        self.short.grow();
+        self.medium.grow();
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.short.bytes() + self.medium.bytes() + self.long_bytes
     }
 }

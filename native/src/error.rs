@@ -30,6 +30,12 @@ pub enum EngineError {
     /// The description given to the engine contradicts itself.
     #[error("{0}")]
     Spec(String),
+    /// More merges than the tables can number.
+    #[error("the native engine holds at most {limit} merges; use engine=\"reference\"")]
+    TooManyMerges {
+        /// Most merges.
+        limit: usize,
+    },
     /// More text than the trainer's 32-bit positions can address.
     #[error("the distinct pieces of the corpus hold more than {limit} bytes; train on a sample, or split text with a pattern")]
     TooManySymbols {
@@ -39,6 +45,9 @@ pub enum EngineError {
     /// A thread could not be started, or died.
     #[error("a thread failed: {0}; ask for fewer with num_threads")]
     Thread(String),
+    /// The system has no memory to give.
+    #[error("no memory for the cache of pieces: {0}")]
+    Memory(String),
     /// The caller's progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,

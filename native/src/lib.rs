@@ -2,10 +2,12 @@
 //! the network; all that touches Python is in `python`.
 
 pub mod added;
+pub mod batch;
 pub mod borders;
 pub mod cache;
 pub mod error;
 pub mod jsonl;
+mod memory;
 pub mod merge;
 pub mod model;
 pub mod pair_table;

@@ -2,88 +2,121 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use crate::pair_table::{Merge, NO_RANK, PairTable};
+use crate::pair_table::{NO_RANK, PairTable};
 
-/// Up to this many symbols, scanning for the best pair beats a heap: the ranks fit two cache lines.
-const SCAN_LIMIT: usize = 48;
+/// Up to this many symbols, looking at all ranks for the best beats a heap; and one bit each says who is still there.
+const FEW: usize = 64;
 
-/// Symbols of a long piece: a doubly linked list in an array, and a heap of candidate merges.
-#[derive(Debug, Default)]
+/// What merging needs besides the symbols: for few of them arrays; for many a linked list in arrays, and a heap.
+#[derive(Debug)]
 pub struct MergeScratch {
-    ids: Vec<u32>,
-    merges: Vec<Merge>,
+    few: [u32; FEW],
+    few_ranks: [u32; FEW],
+    symbols: Vec<u32>,
+    ranks: Vec<u32>,
     previous: Vec<u32>,
     next: Vec<u32>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
-const END: u32 = u32::MAX;
-/// Id of a symbol that was merged into its left neighbour.
-const GONE: u32 = u32::MAX;
-
-/// Appends the ids of a piece whose symbols start as `symbols`.
-#[inline]
-pub fn merge_piece(symbols: impl Iterator<Item = u32>, pairs: &PairTable, scratch: &mut MergeScratch, out: &mut Vec<u32>) {
-    scratch.ids.clear();
-    scratch.ids.extend(symbols);
-    if scratch.ids.len() <= SCAN_LIMIT {
-        merge_by_scanning(scratch, pairs);
-    } else {
-        merge_by_heap(scratch, pairs);
+impl Default for MergeScratch {
+    fn default() -> Self {
+        Self {
+            few: [0; FEW],
+            few_ranks: [NO_RANK; FEW],
+            symbols: Vec::new(),
+            ranks: Vec::new(),
+            previous: Vec::new(),
+            next: Vec::new(),
+            heap: BinaryHeap::new(),
+        }
     }
-    out.extend(scratch.ids.iter().filter(|id| **id != GONE));
 }
 
-/// Quadratic in the length, which `SCAN_LIMIT` bounds.
-fn merge_by_scanning(scratch: &mut MergeScratch, pairs: &PairTable) {
-    let MergeScratch { ids, merges, .. } = scratch;
-    merges.clear();
-    merges.extend(ids.windows(2).map(|pair| pairs.get(pair[0], pair[1])));
+const END: u32 = u32::MAX;
+/// A symbol that was merged into its left neighbour.
+const GONE: u32 = u32::MAX;
+
+/// Calls `visit` with the symbols that are left of a piece.
+#[inline]
+pub fn merge_piece(
+    symbols: impl ExactSizeIterator<Item = u32>,
+    pairs: &PairTable,
+    scratch: &mut MergeScratch,
+    mut visit: impl FnMut(u32),
+) {
+    if symbols.len() <= FEW {
+        let length = symbols.len();
+        scratch.few.iter_mut().zip(symbols).for_each(|(place, symbol)| *place = symbol);
+        let mut there = merge_few(&mut scratch.few, &mut scratch.few_ranks, length, pairs);
+        while there != 0 {
+            visit(scratch.few[there.trailing_zeros() as usize]);
+            there &= there - 1;
+        }
+    } else {
+        scratch.symbols.clear();
+        scratch.symbols.extend(symbols);
+        merge_by_heap(scratch, pairs);
+        scratch.symbols.iter().filter(|symbol| **symbol != GONE).for_each(|symbol| visit(*symbol));
+    }
+}
+
+/// Quadratic in the length, which `FEW` bounds. Returns which places still hold a symbol, a bit each.
+fn merge_few(symbols: &mut [u32; FEW], ranks: &mut [u32; FEW], length: usize, pairs: &PairTable) -> u64 {
+    if length == 0 {
+        return 0;
+    }
+    let rank_at = |symbols: &[u32; FEW], left: usize, right: usize| pairs.rank(symbols[left % FEW], symbols[right % FEW]);
+    for (at, pair) in symbols[..length].windows(2).enumerate() {
+        ranks[at] = pairs.rank(pair[0], pair[1]);
+    }
+    ranks[length - 1] = NO_RANK;
+    let mut there = u64::MAX >> (FEW - length);
     loop {
-        let mut best = Merge { rank: NO_RANK, id: 0 };
-        let mut at = 0;
-        for (place, merge) in merges.iter().enumerate() {
-            if merge.rank < best.rank {
-                (best, at) = (*merge, place);
-            }
+        // Rank and place in one number: the smallest is the best rank, leftmost.
+        let best = ranks[..length].iter().zip(0u64..).map(|(rank, at)| u64::from(*rank) << 32 | at).min().unwrap_or(u64::MAX);
+        let rank = (best >> 32) as u32;
+        if rank == NO_RANK {
+            return there;
         }
-        if best.rank == NO_RANK {
-            return;
-        }
-        ids[at] = best.id;
-        ids.remove(at + 1);
-        merges.remove(at);
-        if at < merges.len() {
-            merges[at] = pairs.get(ids[at], ids[at + 1]);
-        }
-        if at > 0 {
-            merges[at - 1] = pairs.get(ids[at - 1], ids[at]);
+        let at = best as usize % FEW;
+        let after = |at: usize, there: u64| (there & (u64::MAX << at << 1)).trailing_zeros() as usize;
+        let right = after(at, there) % FEW;
+        symbols[at] = pairs.made(rank);
+        there &= !(1 << right);
+        ranks[right] = NO_RANK;
+        let follower = after(at, there);
+        ranks[at] = if follower < FEW { rank_at(symbols, at, follower) } else { NO_RANK };
+        let before = there & ((1 << at) - 1);
+        if before != 0 {
+            let left = FEW - 1 - before.leading_zeros() as usize;
+            ranks[left] = rank_at(symbols, left, at);
         }
     }
 }
 
 /// n log n: a heap of (rank, place); an entry is stale when the pair at its place has another rank by now.
 fn merge_by_heap(scratch: &mut MergeScratch, pairs: &PairTable) {
-    let MergeScratch { ids, merges, previous, next, heap } = scratch;
-    let length = ids.len() as u32; // pieces are shorter than 4 GiB: `Model::encode` checks
-    merges.clear();
-    merges.extend(ids.windows(2).map(|pair| pairs.get(pair[0], pair[1])));
-    merges.push(Merge { rank: NO_RANK, id: 0 });
+    let MergeScratch { symbols, ranks, previous, next, heap, .. } = scratch;
+    let length = symbols.len() as u32; // pieces are shorter than 4 GiB: `Model::encode` checks
+    ranks.clear();
+    ranks.extend(symbols.windows(2).map(|pair| pairs.rank(pair[0], pair[1])));
+    ranks.push(NO_RANK);
     previous.clear();
     previous.extend((0..length).map(|place| place.wrapping_sub(1)));
     next.clear();
     next.extend((1..length).chain([END]));
     heap.clear();
-    heap.extend((0u32..).zip(merges.iter()).filter(|(_, merge)| merge.rank != NO_RANK).map(|(place, merge)| Reverse((merge.rank, place))));
+    heap.extend((0u32..).zip(ranks.iter()).filter(|(_, rank)| **rank != NO_RANK).map(|(place, rank)| Reverse((*rank, place))));
 
     while let Some(Reverse((rank, place))) = heap.pop() {
         let at = place as usize;
-        if merges[at].rank != rank || ids[at] == GONE {
+        if ranks[at] != rank || symbols[at] == GONE {
             continue;
         }
         let right = next[at] as usize;
-        ids[at] = merges[at].id;
-        ids[right] = GONE;
+        symbols[at] = pairs.made(rank);
+        symbols[right] = GONE;
         next[at] = next[right];
         if next[at] != END {
             previous[next[at] as usize] = place;
@@ -91,10 +124,9 @@ fn merge_by_heap(scratch: &mut MergeScratch, pairs: &PairTable) {
         let left = previous[at];
         for start in [left, place].into_iter().filter(|start| *start != END) {
             let (start, follower) = (start as usize, next[start as usize]);
-            let merge = if follower == END { Merge { rank: NO_RANK, id: 0 } } else { pairs.get(ids[start], ids[follower as usize]) };
-            merges[start] = merge;
-            if merge.rank != NO_RANK {
-                heap.push(Reverse((merge.rank, start as u32)));
+            ranks[start] = if follower == END { NO_RANK } else { pairs.rank(symbols[start], symbols[follower as usize]) };
+            if ranks[start] != NO_RANK {
+                heap.push(Reverse((ranks[start], start as u32)));
             }
         }
     }

@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
+    batch::{Batch, Missed},
     borders::Borders,
-    cache::{PackedPiece, PieceCache, as_part, pack},
+    cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
     merge::{MergeScratch, merge_piece},
     pair_table::PairTable,
@@ -40,6 +41,7 @@ impl TokenBytes {
 #[derive(Debug)]
 struct Scratch {
     cache: PieceCache,
+    batch: Box<Batch>,
     merge: MergeScratch,
     /// A regular expression's own scratch space is shared between its users; a clone of it is not.
     splitter: Splitter,
@@ -52,10 +54,22 @@ pub struct Policy {
     forbidden: Matcher,
 }
 
+/// Use of the caches of a tokenizer.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct CacheInfo {
+    /// Memory held by them.
+    pub bytes: usize,
+    /// Pieces looked up.
+    pub lookups: u64,
+    /// Pieces, and parts of pieces, that had to be merged.
+    pub misses: u64,
+}
+
 /// A tokenizer.
 #[derive(Debug)]
 pub struct Model {
-    byte_ids: [u32; 256],
+    /// Ids by symbol. The first 256 symbols are the bytes.
+    ids: Vec<u32>,
     pairs: PairTable,
     borders: Borders,
     /// Whole pieces that are tokens; only where the tokenizer ignores merges for those.
@@ -78,21 +92,29 @@ impl Model {
         ignore_merges: bool,
     ) -> Result<Self, EngineError> {
         let id_of: FxHashMap<&[u8], u32> = vocab.iter().copied().collect();
-        let id = |token: &[u8]| {
-            let missing = || EngineError::Spec(format!("{:?} is used but is not in the vocabulary", String::from_utf8_lossy(token)));
-            id_of.get(token).copied().ok_or_else(missing)
+        let missing = |token: &[u8]| EngineError::Spec(format!("{:?} is used but is not in the vocabulary", String::from_utf8_lossy(token)));
+        // Symbols number the tokens by the order in which merging can make them: first the bytes.
+        let mut ids = Vec::with_capacity(vocab.len());
+        let mut symbol_of: FxHashMap<&[u8], u32> = FxHashMap::with_capacity_and_hasher(vocab.len(), Default::default());
+        let mut symbol = |token: &[u8]| match symbol_of.get(token) {
+            Some(symbol) => Ok(*symbol),
+            None => {
+                let (token, id) = id_of.get_key_value(token).ok_or_else(|| missing(token))?;
+                ids.push(*id);
+                symbol_of.insert(token, ids.len() as u32 - 1);
+                Ok(ids.len() as u32 - 1)
+            }
         };
-        let mut byte_ids = [0; 256];
-        for (byte, byte_id) in (0u8..=255).zip(byte_ids.iter_mut()) {
-            *byte_id = id(&[byte])?;
+        for byte in 0..=255 {
+            symbol(&[byte])?;
         }
         let mut joined = Vec::new();
-        let mut merge_ids = Vec::with_capacity(merges.len());
+        let mut pairs = Vec::with_capacity(merges.len());
         for (left, right) in merges {
             joined.clear();
             joined.extend_from_slice(left);
             joined.extend_from_slice(right);
-            merge_ids.push(((id(left)?, id(right)?), id(&joined)?));
+            pairs.push(((symbol(left)?, symbol(right)?), symbol(&joined)?));
         }
         let mut tokens = TokenBytes::default();
         for (token, id) in vocab {
@@ -102,8 +124,8 @@ impl Model {
             tokens.insert(token.id, token.content.as_bytes());
         }
         Ok(Self {
-            byte_ids,
-            pairs: PairTable::new(&merge_ids),
+            ids,
+            pairs: PairTable::new(&pairs)?,
             borders: Borders::new(vocab.iter().map(|(token, _)| *token)),
             whole: ignore_merges.then(|| vocab.iter().map(|(token, id)| ((*token).into(), *id)).collect()),
             tokens,
@@ -130,7 +152,7 @@ impl Model {
         if text.len() > LONGEST_PIECE {
             return Err(EngineError::Spec(format!("a text of {} bytes; the longest is {LONGEST_PIECE}", text.len())));
         }
-        let mut scratch = self.take_scratch();
+        let mut scratch = self.take_scratch()?;
         let result = policy.matched.for_each(text, |stretch| match stretch {
             Stretch::Token(id) => {
                 out.push(id);
@@ -140,6 +162,17 @@ impl Model {
         });
         self.give_back(scratch);
         result
+    }
+
+    /// What the caches at rest hold, and how often they were asked.
+    pub fn cache_info(&self) -> CacheInfo {
+        let mut info = CacheInfo::default();
+        for scratch in self.idle.try_lock().iter().flat_map(|idle| idle.iter()) {
+            info.bytes += scratch.cache.bytes();
+            info.lookups += scratch.cache.lookups;
+            info.misses += scratch.cache.misses;
+        }
+        info
     }
 
     /// The pieces of a text as (start, end) in bytes, added tokens not considered.
@@ -159,54 +192,75 @@ impl Model {
 
     #[inline]
     fn encode_stretch(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter } = scratch;
+        let Scratch { cache, merge, splitter, batch } = scratch;
         let bytes = text.as_bytes();
-        splitter.for_each(text, |start, end| match pack(bytes, start, end) {
-            Some(packed) if cache.copy_packed(packed, out) => {}
-            packed => self.encode_piece(&bytes[start..end], packed, cache, merge, out),
-        })
-    }
-
-    /// A piece that is not in the cache of short ones.
-    fn encode_piece(
-        &self,
-        piece: &[u8],
-        packed: Option<PackedPiece>,
-        cache: &mut PieceCache,
-        merge: &mut MergeScratch,
-        out: &mut Vec<u32>,
-    ) {
-        if let Some(id) = self.whole.as_ref().and_then(|whole| whole.get(piece)) {
-            out.push(*id);
-            packed.map(|packed| cache.keep_packed(packed, &[*id]));
-        } else if packed.is_some() || piece.is_ascii() {
-            self.merge_part(piece, packed, cache, merge, out);
-        } else {
-            self.borders.for_each_part(piece, |part| {
-                // A part is only ever merged, even if it is a token that as a piece would be taken whole: another key.
-                let packed = pack(part, 0, part.len()).map(|packed| if self.whole.is_some() { as_part(packed) } else { packed });
-                if !packed.is_some_and(|packed| cache.copy_packed(packed, out)) {
-                    self.merge_part(part, packed, cache, merge, out);
+        let mut look_up = |batch: &mut Batch, cache: &mut PieceCache| {
+            batch.look_up(cache, out, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
+        };
+        splitter.for_each(text, |start, end| {
+            let mut push = |key, start, end| {
+                if batch.push(cache, key, start, end) {
+                    look_up(batch, cache);
                 }
-            });
-        }
+            };
+            match pack(bytes, start, end) {
+                Some(key) => push(key, start, end),
+                None => self.push_long(bytes, start, end, push),
+            }
+        })?;
+        look_up(batch, cache);
+        Ok(())
     }
 
-    /// Merges, and keeps the result: under `packed`, or where that does not fit, among the long ones.
-    fn merge_part(&self, part: &[u8], packed: Option<PackedPiece>, cache: &mut PieceCache, merge: &mut MergeScratch, out: &mut Vec<u32>) {
-        if cache.copy_long(part, out) {
+    /// A piece that does not pack: in parts that no merge joins if it is neither ASCII, where hardly any border is never
+    /// crossed, nor taken whole.
+    #[inline(never)] // rare, and the loop around it should stay small
+    fn push_long(&self, text: &[u8], start: usize, end: usize, mut push: impl FnMut(PackedPiece, usize, usize)) {
+        if text[start..end].is_ascii() || self.whole_token(&text[start..end]).is_some() {
+            push(LONG, start, end);
             return;
         }
-        let before = out.len();
-        merge_piece(part.iter().map(|byte| self.byte_ids[*byte as usize]), &self.pairs, merge, out);
-        if !packed.is_some_and(|packed| cache.keep_packed(packed, &out[before..])) {
-            cache.keep_long(part, &out[before..]);
-        }
+        self.borders.for_each_part(text, start, end, |part_start, part_end| {
+            let is_piece = (part_start, part_end) == (start, end);
+            let key = pack(text, part_start, part_end).unwrap_or(LONG);
+            // A part is only ever merged, even if it is a token that as a piece would be taken whole: another key.
+            push(if is_piece || self.whole.is_none() { key } else { as_part(key) }, part_start, part_end);
+        });
     }
 
-    fn take_scratch(&self) -> Scratch {
-        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| Scratch { cache: PieceCache::default(), merge: MergeScratch::default(), splitter: self.splitter.clone() })
+    /// What the batch does not find in the cache of short pieces.
+    #[inline(never)]
+    fn encode_missed(&self, text: &[u8], missed: Missed, cache: &mut PieceCache, merge: &mut MergeScratch, out: &mut Vec<u32>) {
+        let Missed { start, end, is_part } = missed;
+        let slot = Slot::of(text, start, end);
+        let slot = if is_part { slot.as_part() } else { slot };
+        if cache.copy(slot, out) {
+            return;
+        }
+        let piece = &text[start..end];
+        let before = out.len();
+        match self.whole_token(piece).filter(|_| !is_part) {
+            Some(id) => out.push(id),
+            None => merge_piece(piece.iter().map(|byte| u32::from(*byte)), &self.pairs, merge, |symbol| out.push(self.ids[symbol as usize])),
+        }
+        cache.keep(slot, &out[before..]);
+    }
+
+    /// The id of a piece that is a token, where the tokenizer ignores merges for those.
+    fn whole_token(&self, piece: &[u8]) -> Option<u32> {
+        self.whole.as_ref()?.get(piece).copied()
+    }
+
+    fn take_scratch(&self) -> Result<Scratch, EngineError> {
+        if let Some(scratch) = self.idle.try_lock().ok().and_then(|mut idle| idle.pop()) {
+            return Ok(scratch);
+        }
+        Ok(Scratch {
+            cache: PieceCache::new().map_err(|error| EngineError::Memory(error.to_string()))?,
+            batch: Box::default(),
+            merge: MergeScratch::default(),
+            splitter: self.splitter.clone(),
+        })
     }
 
     fn give_back(&self, scratch: Scratch) {

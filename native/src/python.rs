@@ -30,7 +30,7 @@ fn raise(py: Python<'_>, error: EngineError) -> PyErr {
         EngineError::Pattern { .. } | EngineError::PatternLimit { .. } => intern!(py, "PatternError"),
         EngineError::DisallowedSpecial(_) => intern!(py, "DisallowedSpecialTokenError"),
         EngineError::UnknownId(_) => intern!(py, "UnknownTokenError"),
-        EngineError::Spec(_) | EngineError::Thread(_) => intern!(py, "HfBpeError"),
+        EngineError::Spec(_) | EngineError::Thread(_) | EngineError::Memory(_) | EngineError::TooManyMerges { .. } => intern!(py, "HfBpeError"),
         EngineError::TooManySymbols { .. } => intern!(py, "CorpusError"),
         EngineError::Interrupted => return PyErr::take(py).unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
     };

@@ -13,6 +13,12 @@ pub const UNICODE_VERSION: &str = "16.0.0";
 pub struct Kind(u8);
 
 impl Kind {
+    /// Its number, below 9.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
     const OTHER_LETTER: u8 = 3;
     const NUMBER: u8 = 4;
     const MARK: u8 = 5;
@@ -56,12 +62,6 @@ impl Kind {
         self.0 == Self::NEWLINE
     }
 
-    /// `[^\s\p{L}\p{N}]`
-    #[inline]
-    pub fn is_rest(self) -> bool {
-        !self.is_letter() && !self.is_number() && !self.is_space()
-    }
-
     /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
     #[inline]
     pub fn is_upper_side(self) -> bool {
@@ -93,16 +93,22 @@ pub fn is_word(character: char) -> bool {
 #[inline(always)] // left to itself the compiler makes it a call that returns through memory: splitting takes half as long again
 pub fn kind_at(text: &[u8], at: usize) -> Option<(Kind, usize)> {
     let lead = *text.get(at)?;
-    Some(if lead < 0x80 { (Kind(ASCII[lead as usize]), 1) } else { kind_beyond_ascii(text, at, u32::from(lead)) })
+    if lead < 0x80 {
+        return Some((Kind(ASCII[lead as usize]), 1));
+    }
+    // Shorter only at the end of the text, where its last character may be shorter than four bytes.
+    let four = text.get(at..at + 4).and_then(|four| four.try_into().ok());
+    let (kind, width) = kind_beyond_ascii(four.unwrap_or_else(|| std::array::from_fn(|n| text.get(at + n).copied().unwrap_or(0))));
+    Some((kind, width as usize))
 }
 
-#[inline]
-fn kind_beyond_ascii(text: &[u8], at: usize, lead: u32) -> (Kind, usize) {
-    // The text is a `str`, so the continuation bytes are there; missing ones would read as zero and stay in bounds.
-    let tail = |n: usize| u32::from(text.get(at + n).copied().unwrap_or(0) & 0x3F);
+/// The kind and width of the character beyond ASCII that these bytes begin with.
+#[inline(always)] // it is the loop body of `Classes::of`
+pub fn kind_beyond_ascii(bytes: [u8; 4]) -> (Kind, u32) {
+    let [lead, second, third, fourth] = bytes.map(u32::from);
     match lead {
-        0..=0xDF => (kind_of((lead & 0x1F) << 6 | tail(1)), 2),
-        0xE0..=0xEF => (kind_of((lead & 0x0F) << 12 | tail(1) << 6 | tail(2)), 3),
-        _ => (kind_of(((lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)).min(0x10_FFFF)), 4),
+        0..=0xDF => (kind_of((lead & 0x1F) << 6 | second & 0x3F), 2),
+        0xE0..=0xEF => (kind_of((lead & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F), 3),
+        _ => (kind_of(((lead & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | fourth & 0x3F).min(0x10_FFFF)), 4),
     }
 }

@@ -19,8 +19,20 @@ fn published() -> Vec<(&'static str, String)> {
             r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
                 .to_owned(),
         ),
+        (
+            "starcoder",
+            r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?=\p{N})|\s+(?!\S)|\s+".to_owned(),
+        ),
         ("qwen2", llama3.replace("{1,3}", "")),
+        ("qwen3.5", llama3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")),
         ("llama3", llama3),
+        (
+            "tekken",
+            format!(
+                r"[^\r\n\p{{L}}\p{{N}}]?{upper}*{lower}+|[^\r\n\p{{L}}\p{{N}}]?{upper}+{lower}*{}",
+                WORDS_AND_REST.replace(r"[\r\n]*|", r"[\r\n/]*|").replace("{1,3}", ""),
+            ),
+        ),
         (
             "o200k",
             format!(
@@ -85,8 +97,14 @@ fn trouble() -> impl Strategy<Value = String> {
         "\u{378}",
         "\u{10fffd}",
     ]);
-    prop::collection::vec(prop_oneof![pieces.prop_map(str::to_owned), any::<char>().prop_map(String::from)], 0..30)
-        .prop_map(|parts| parts.concat())
+    let plain = prop::sample::select(vec![" ", " the", "Word", "don't", "It's", "WE'LL", "\n", "\n\n", "    ", " x", "(", "))", ";\n", "12", "3456"]);
+    let part = prop_oneof![
+        4 => pieces.prop_map(str::to_owned),
+        4 => plain.prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+    ];
+    // Long enough for several blocks of 64 bytes.
+    prop::collection::vec(part, 0..150).prop_map(|parts| parts.concat())
 }
 
 /// Family, its rules, its regular expression.
@@ -99,7 +117,7 @@ static SPLITTERS: LazyLock<Vec<(&str, Splitter, Splitter)>> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
     fn rules_equal_the_regular_expression(text in trouble()) {
         for (family, rules, general) in SPLITTERS.iter() {
@@ -109,7 +127,7 @@ proptest! {
 
     #[test]
     fn every_splitter_keeps_every_byte_in_order(text in trouble()) {
-        for family in ["gpt2", "cl100k", "llama3", "qwen2", "o200k", "deepseek-v3"] {
+        for family in ["gpt2", "starcoder", "cl100k", "llama3", "qwen2", "qwen3.5", "o200k", "tekken", "deepseek-v3"] {
             let splitter = Splitter::new(Some("a"), Some(family), true).unwrap();
             let pieces = pieces(&splitter, &text).unwrap();
             prop_assert!(pieces.iter().all(|piece| !piece.is_empty()), "{}", family);

@@ -1,13 +1,16 @@
 //! Cutting text into pieces that merging never crosses.
 
+pub mod classes;
 mod deepseek;
 mod general;
 mod rules;
+mod starts;
 mod swar;
 
 use crate::error::EngineError;
 use general::General;
-use rules::{Cl100k, Gpt2, Llama3, O200k, Qwen2, for_each_piece};
+use rules::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Qwen35, StarCoder, Tekken};
+use starts::for_each_piece;
 
 /// A compiled way to cut text. Published patterns have hand-written rules; every other runs as a regular expression.
 #[derive(Debug, Clone)]
@@ -24,6 +27,12 @@ pub enum Splitter {
     Qwen2,
     /// tiktoken's o200k_base.
     O200k,
+    /// Qwen 3.5.
+    Qwen35,
+    /// StarCoder: GPT-2's with every digit apart.
+    StarCoder,
+    /// Mistral's Tekken.
+    Tekken,
     /// DeepSeek V3.
     DeepSeekV3,
     /// Any other pattern.
@@ -41,6 +50,9 @@ impl Splitter {
             Some("llama3") => Self::Llama3,
             Some("qwen2") => Self::Qwen2,
             Some("o200k") => Self::O200k,
+            Some("qwen3.5") => Self::Qwen35,
+            Some("starcoder") => Self::StarCoder,
+            Some("tekken") => Self::Tekken,
             Some("deepseek-v3") => Self::DeepSeekV3,
             _ => Self::General(General::new(pattern, keep_unmatched)?),
         })
@@ -57,6 +69,9 @@ impl Splitter {
             Self::Llama3 => for_each_piece::<Llama3>(text, visit),
             Self::Qwen2 => for_each_piece::<Qwen2>(text, visit),
             Self::O200k => for_each_piece::<O200k>(text, visit),
+            Self::Qwen35 => for_each_piece::<Qwen35>(text, visit),
+            Self::StarCoder => for_each_piece::<StarCoder>(text, visit),
+            Self::Tekken => for_each_piece::<Tekken>(text, visit),
             Self::DeepSeekV3 => deepseek::for_each_piece(text, visit),
             Self::General(general) => general.for_each(text, visit)?,
         }

@@ -1,8 +1,9 @@
 //! The published patterns as one set of rules with a few switches. A new family is one `impl Rules`.
 //!
 //! Each of these patterns is an ordered choice of contraction, word, number, punctuation and white space, and covers all
-//! text. `piece_end` tries them in that order. The tests hold it against the regular expression it stands for, on every
-//! code point and on generated text.
+//! text. `piece_end` tries them in that order, from the start of one piece. `starts` finds many starts at once and comes
+//! back here where a case is rare. The tests hold both against the regular expression, on every code point and on
+//! generated text.
 
 use super::swar;
 use crate::unicode::{Kind, kind_at};
@@ -16,8 +17,12 @@ pub trait Rules {
     /// Words, numbers and punctuation may begin with one space; else words may begin with any one character that is
     /// neither line break, letter nor number.
     const ONLY_SPACE_LEADS: bool;
-    /// Words are cut before a capital that follows a small letter, take marks in, and end in their contraction.
+    /// Words are cut before a capital that follows a small letter.
     const CASED_WORDS: bool;
+    /// Words end in their contraction, which then is no piece of its own.
+    const CONTRACTION_LAST: bool;
+    /// Marks (`\p{M}`) stand in words like letters; else with punctuation.
+    const MARKS_IN_WORDS: bool;
     /// Digits in a number piece at most.
     const DIGITS: usize;
     /// What may follow punctuation, if anything.
@@ -26,12 +31,13 @@ pub trait Rules {
     const CUT_AFTER_NEWLINE: bool;
     /// White space at the end of the text is one piece, line breaks or not.
     const FINAL_SPACE_WHOLE: bool;
+    /// White space before a number is one piece, as at the end of the text.
+    const NUMBERS_STAND_APART: bool;
 }
 
 /// Implements `Rules` from a table row.
-macro_rules! family {
-    ($(#[$doc:meta])* $name:ident: $contraction:expr, $any_case:expr, $space:expr, $cased:expr, $digits:expr, $after:expr, $cut:expr, $whole:expr) => {
-        $(#[$doc])*
+macro_rules! families {
+    ($($name:ident: $contraction:expr, $any_case:expr, $space:expr, $cased:expr, $last:expr, $marks:expr, $digits:expr, $after:expr, $cut:expr, $whole:expr, $apart:expr;)*) => {$(
         #[derive(Debug)]
         pub struct $name;
         impl Rules for $name {
@@ -39,35 +45,50 @@ macro_rules! family {
             const ANY_CASE: bool = $any_case;
             const ONLY_SPACE_LEADS: bool = $space;
             const CASED_WORDS: bool = $cased;
+            const CONTRACTION_LAST: bool = $last;
+            const MARKS_IN_WORDS: bool = $marks;
             const DIGITS: usize = $digits;
             const AFTER_PUNCTUATION: &'static [u8] = $after;
             const CUT_AFTER_NEWLINE: bool = $cut;
             const FINAL_SPACE_WHOLE: bool = $whole;
+            const NUMBERS_STAND_APART: bool = $apart;
         }
-    };
+    )*};
 }
 
-//      name    contraction any case  space only  cased  digits      after     cut    whole
-family!(Gpt2:   true,       false,    true,       false, usize::MAX, b"",      false, true);
-family!(Cl100k: true,       true,     false,      false, 3,          b"\r\n",  true,  true);
-family!(Llama3: true,       true,     false,      false, 3,          b"\r\n",  true,  false);
-family!(Qwen2:  true,       true,     false,      false, 1,          b"\r\n",  true,  false);
-family!(O200k:  false,      true,     false,      true,  3,          b"\r\n/", true,  false);
+const ANY: usize = usize::MAX;
+families! {
+//             contraction any    only   cased  contr. marks  digits after      cut at final  numbers
+//             first       case   space         last                            break  whole  apart
+    Gpt2:      true,       false, true,  false, false, false, ANY,   b"",       false, true,  false;
+    StarCoder: true,       false, true,  false, false, false, 1,     b"",       false, true,  true;
+    Cl100k:    true,       true,  false, false, false, false, 3,     b"\r\n",   true,  true,  false;
+    Llama3:    true,       true,  false, false, false, false, 3,     b"\r\n",   true,  false, false;
+    Qwen2:     true,       true,  false, false, false, false, 1,     b"\r\n",   true,  false, false;
+    Qwen35:    true,       true,  false, false, false, true,  1,     b"\r\n",   true,  false, false;
+    O200k:     false,      true,  false, true,  true,  true,  3,     b"\r\n/",  true,  false, false;
+    Tekken:    false,      true,  false, true,  false, true,  1,     b"\r\n/",  true,  false, false;
+}
 
-/// Calls `visit` with the start and end of each piece.
+/// `\p{L}`, or `[\p{L}\p{M}]`
 #[inline]
-pub fn for_each_piece<R: Rules>(text: &str, mut visit: impl FnMut(usize, usize)) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    while start < bytes.len() {
-        let end = ascii_word_end::<R>(bytes, start).or_else(|| {
-            let (kind, width) = kind_at(bytes, start)?;
-            Some(piece_end::<R>(bytes, start, kind, width))
-        });
-        let Some(end) = end else { return };
-        visit(start, end);
-        start = end;
-    }
+fn in_word<R: Rules>(kind: Kind) -> bool {
+    kind.is_letter() || (R::MARKS_IN_WORDS && kind.is_mark())
+}
+
+/// What punctuation runs over: `[^\s\p{L}\p{N}]`, or `[^\s\p{L}\p{M}\p{N}]`.
+#[inline]
+fn is_rest<R: Rules>(kind: Kind) -> bool {
+    let is_mark_of_word = R::MARKS_IN_WORDS && !R::CASED_WORDS && kind.is_mark();
+    !kind.is_letter() && !kind.is_number() && !kind.is_space() && !is_mark_of_word
+}
+
+/// Where the piece that starts at `start` ends.
+#[inline]
+pub fn piece_end<R: Rules>(text: &[u8], start: usize) -> usize {
+    let ascii = ascii_word_end::<R>(text, start);
+    let by_kind = || kind_at(text, start).map(|(kind, width)| piece_end_by_kind::<R>(text, start, kind, width));
+    ascii.or_else(by_kind).unwrap_or(text.len())
 }
 
 /// The common case without a table: an optional space, ASCII letters, and no other letter or mark after them.
@@ -89,13 +110,13 @@ fn ascii_word_end<R: Rules>(text: &[u8], start: usize) -> Option<usize> {
     };
     match text.get(end) {
         Some(0x80..) => None,
-        Some(b'\'') if R::CASED_WORDS => Some(after_contraction::<R>(text, end)),
+        Some(b'\'') if R::CONTRACTION_LAST => Some(after_contraction::<R>(text, end)),
         _ => Some(end),
     }
 }
 
 #[inline]
-fn piece_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> usize {
+fn piece_end_by_kind<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> usize {
     if R::CONTRACTION_FIRST && text[start] == b'\'' {
         let end = after_contraction::<R>(text, start);
         if end > start {
@@ -104,7 +125,7 @@ fn piece_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> u
     }
     if R::CASED_WORDS {
         if let Some(end) = cased_word_end(text, start, kind, width) {
-            return after_contraction::<R>(text, end);
+            return if R::CONTRACTION_LAST { after_contraction::<R>(text, end) } else { end };
         }
     } else if let Some(end) = word_end::<R>(text, start, kind, width) {
         return end;
@@ -115,11 +136,12 @@ fn piece_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> u
         Some((next, _)) => (start + 1, next),
         None => (start, kind),
     };
-    if kind.is_number() || (R::ONLY_SPACE_LEADS && body_kind.is_number()) {
-        return run_end(text, if R::ONLY_SPACE_LEADS { body } else { start }, R::DIGITS, Kind::is_number);
+    let space_leads_numbers = R::ONLY_SPACE_LEADS && !R::NUMBERS_STAND_APART;
+    if kind.is_number() || (space_leads_numbers && body_kind.is_number()) {
+        return run_end(text, if space_leads_numbers { body } else { start }, R::DIGITS, Kind::is_number);
     }
-    if body_kind.is_rest() {
-        let end = run_end(text, body, usize::MAX, Kind::is_rest);
+    if is_rest::<R>(body_kind) {
+        let end = run_end(text, body, usize::MAX, is_rest::<R>);
         return end + text[end..].iter().take_while(|byte| R::AFTER_PUNCTUATION.contains(byte)).count();
     }
     space_end::<R>(text, start, width)
@@ -142,7 +164,7 @@ pub(super) fn run_end(text: &[u8], start: usize, most: usize, belongs: impl Fn(K
 
 /// `'(?:[sdmt]|ll|ve|re)` at `start`: its end, or `start` where there is none.
 #[inline]
-fn after_contraction<R: Rules>(text: &[u8], start: usize) -> usize {
+pub fn after_contraction<R: Rules>(text: &[u8], start: usize) -> usize {
     let Some((b'\'', rest)) = text.get(start..).and_then(|rest| rest.split_first()).map(|(first, rest)| (*first, rest)) else {
         return start;
     };
@@ -158,13 +180,13 @@ fn after_contraction<R: Rules>(text: &[u8], start: usize) -> usize {
 /// ` ?\p{L}+` or `[^\r\n\p{L}\p{N}]?\p{L}+`
 #[inline]
 fn word_end<R: Rules>(text: &[u8], start: usize, kind: Kind, width: usize) -> Option<usize> {
-    if kind.is_letter() {
-        return Some(run_end(text, start + width, usize::MAX, Kind::is_letter));
+    if in_word::<R>(kind) {
+        return Some(run_end(text, start + width, usize::MAX, in_word::<R>));
     }
     let leads = if R::ONLY_SPACE_LEADS { text[start] == b' ' } else { !kind.is_newline() && !kind.is_number() };
     let body = start + width;
     let (first, first_width) = if leads { kind_at(text, body)? } else { return None };
-    first.is_letter().then(|| run_end(text, body + first_width, usize::MAX, Kind::is_letter))
+    in_word::<R>(first).then(|| run_end(text, body + first_width, usize::MAX, in_word::<R>))
 }
 
 /// `P?U*W+` else `P?U+W*`, where P is any character but line breaks, letters and numbers, U the capitals' side, W the small
@@ -219,7 +241,8 @@ pub(super) fn space_end<R: Rules>(text: &[u8], start: usize, width: usize) -> us
             after_newline = Some(end);
         }
     }
-    let at_end = end == text.len();
+    let before_number = R::NUMBERS_STAND_APART && kind_at(text, end).is_some_and(|(kind, _)| kind.is_number());
+    let at_end = end == text.len() || before_number;
     if at_end && R::FINAL_SPACE_WHOLE {
         return end;
     }

@@ -1,0 +1,78 @@
+//! A few hundred pieces at a time: first all are packed and their places in the cache called for, then all are looked up.
+//! So the memory accesses of a batch overlap, where one piece after the other would wait for each.
+
+use crate::cache::{PackedPiece, PieceCache, is_part};
+
+/// Pieces in a batch: the arrays stay in the first-level cache.
+const PIECES: usize = 256;
+/// Numbers copied out of an entry of the cache of short pieces: three ids, and how many of them there are.
+const COPIED: usize = 4;
+
+/// A piece or part that the cache of short pieces does not hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Missed {
+    /// Where it stands in the text.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Part of a longer piece.
+    pub is_part: bool,
+}
+
+/// Pieces cut and packed but not looked up yet.
+#[derive(Debug)]
+pub struct Batch {
+    keys: [u128; PIECES],
+    places: [u32; PIECES],
+    spans: [(u32, u32); PIECES],
+    pieces: usize,
+    ids: [u32; COPIED * PIECES],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self { keys: [0; PIECES], places: [0; PIECES], spans: [(0, 0); PIECES], pieces: 0, ids: [0; COPIED * PIECES] }
+    }
+}
+
+impl Batch {
+    /// Adds a piece, or part of one, that stands at `start..end` of the text and packs as `key`; true if the batch is then
+    /// full and must be looked up. Texts are shorter than 4 GiB.
+    #[inline]
+    pub fn push(&mut self, cache: &PieceCache, key: PackedPiece, start: usize, end: usize) -> bool {
+        let at = self.pieces % PIECES;
+        let place = cache.short.place([key]);
+        cache.short.prefetch(place);
+        self.keys[at] = key;
+        self.places[at] = place as u32;
+        self.spans[at] = (start as u32, end as u32);
+        self.pieces = at + 1;
+        self.pieces == PIECES
+    }
+
+    /// Appends the ids of all pieces, in order, and empties the batch. `miss` appends those that it must
+    /// find another way.
+    #[inline(never)]
+    pub fn look_up(&mut self, cache: &mut PieceCache, out: &mut Vec<u32>, mut miss: impl FnMut(&mut PieceCache, Missed, &mut Vec<u32>)) {
+        let mut made = 0;
+        for at in 0..self.pieces {
+            if let Some(entry) = cache.short.get(self.places[at] as usize, [self.keys[at]]) {
+                // Copies everything, whatever is used: a copy of unknown length would be a call.
+                let (ids, length) = entry.padded();
+                if let Some(room) = self.ids.get_mut(made..made + COPIED) {
+                    room.copy_from_slice(ids);
+                }
+                made += length;
+            } else {
+                out.extend_from_slice(&self.ids[..made]);
+                made = 0;
+                let (start, end) = self.spans[at];
+                miss(cache, Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) }, out);
+            }
+        }
+        out.extend_from_slice(&self.ids[..made]);
+        cache.lookups += self.pieces as u64;
+        self.pieces = 0;
+        cache.grow();
+    }
+}

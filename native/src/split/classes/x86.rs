@@ -1,0 +1,133 @@
+//! Classification with the vector instructions of x86-64. Each bit of a class byte is brought to where one instruction
+//! collects it from all lanes. `classify` in the parent module says what must come out; a test compares bit for bit.
+
+use std::{
+    arch::x86_64::{
+        __m256i, __m512i, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+        _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_loadu_si512,
+        _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_test_epi8_mask, _mm_loadu_si128,
+    },
+    sync::LazyLock,
+};
+
+use super::{
+    APOSTROPHES, Ascii, BLANKS, BLOCK, BY_HIGH_HALF, BY_LOW_HALF, Classify, DIGITS, LETTERS, NEWLINES, SLASHES, SPACES,
+};
+
+/// The widest version that runs here, if any.
+pub fn classifier() -> Option<Classify> {
+    static CHOSEN: LazyLock<Option<Classify>> = LazyLock::new(|| {
+        if is_x86_feature_detected!("avx512bw") {
+            Some(avx512)
+        } else if is_x86_feature_detected!("avx2") {
+            Some(avx2)
+        } else {
+            None
+        }
+    });
+    *CHOSEN
+}
+
+/// Only ever reached through `classifier`.
+pub(super) fn avx512(block: &[u8; BLOCK]) -> Ascii {
+    // SAFETY: `classifier` hands this out only after finding AVX-512BW (which implies AVX-512F).
+    unsafe { classify_avx512(block) }
+}
+
+/// Only ever reached through `classifier`.
+pub(super) fn avx2(block: &[u8; BLOCK]) -> Ascii {
+    // SAFETY: `classifier` hands this out only after finding AVX2.
+    unsafe { classify_avx2(block) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn classify_avx512(block: &[u8; BLOCK]) -> Ascii {
+    // SAFETY: the loads read 64 and 16 bytes from arrays of that size, at any alignment.
+    let (bytes, by_high_half, by_low_half): (__m512i, _, _) = unsafe {
+        (
+            _mm512_loadu_si512(block.as_ptr().cast()),
+            _mm512_broadcast_i32x4(_mm_loadu_si128(BY_HIGH_HALF.as_ptr().cast())),
+            _mm512_broadcast_i32x4(_mm_loadu_si128(BY_LOW_HALF.as_ptr().cast())),
+        )
+    };
+    let half = _mm512_set1_epi8(0x0F);
+    let high_half = _mm512_shuffle_epi8(by_high_half, _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half));
+    let low_half = _mm512_shuffle_epi8(by_low_half, _mm512_and_si512(bytes, half));
+    let classes = _mm512_and_si512(high_half, low_half);
+    let of = |class: u8| _mm512_test_epi8_mask(classes, _mm512_set1_epi8(class as i8));
+    Ascii {
+        letters: of(LETTERS),
+        digits: of(DIGITS),
+        spaces: of(SPACES),
+        blanks: of(BLANKS),
+        newlines: of(NEWLINES),
+        apostrophes: of(APOSTROPHES),
+        slashes: of(SLASHES),
+        bit4: _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << 4)),
+        bit5: _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << 5)),
+        bit6: _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << 6)),
+        bit7: _mm512_movepi8_mask(bytes),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn classify_avx2(block: &[u8; BLOCK]) -> Ascii {
+    // SAFETY: the loads read twice 32 bytes from an array of 64, and 16 from arrays of 16, at any alignment.
+    let (first, second, by_high_half, by_low_half) = unsafe {
+        (
+            _mm256_loadu_si256(block.as_ptr().cast()),
+            _mm256_loadu_si256(block.as_ptr().add(32).cast()),
+            _mm256_broadcastsi128_si256(_mm_loadu_si128(BY_HIGH_HALF.as_ptr().cast())),
+            _mm256_broadcastsi128_si256(_mm_loadu_si128(BY_LOW_HALF.as_ptr().cast())),
+        )
+    };
+    let half = _mm256_set1_epi8(0x0F);
+    let classes_of = |bytes: __m256i| {
+        let high_half = _mm256_shuffle_epi8(by_high_half, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half));
+        _mm256_and_si256(high_half, _mm256_shuffle_epi8(by_low_half, _mm256_and_si256(bytes, half)))
+    };
+    let (classes_first, classes_second) = (classes_of(first), classes_of(second));
+    // The sign bits of both halves: `movemask` looks at nothing else. Shifting 16-bit lanes left brings bit 7 - n there.
+    macro_rules! signs {
+        ($left:expr, $first:expr, $second:expr) => {{
+            let low = _mm256_movemask_epi8(_mm256_slli_epi16::<$left>($first)) as u32;
+            let high = _mm256_movemask_epi8(_mm256_slli_epi16::<$left>($second)) as u32;
+            u64::from(high) << 32 | u64::from(low)
+        }};
+    }
+    Ascii {
+        letters: signs!(7, classes_first, classes_second) | signs!(6, classes_first, classes_second),
+        digits: signs!(5, classes_first, classes_second),
+        spaces: signs!(4, classes_first, classes_second),
+        blanks: signs!(3, classes_first, classes_second),
+        newlines: signs!(2, classes_first, classes_second),
+        apostrophes: signs!(1, classes_first, classes_second),
+        slashes: signs!(0, classes_first, classes_second),
+        bit4: signs!(3, first, second),
+        bit5: signs!(2, first, second),
+        bit6: signs!(1, first, second),
+        bit7: signs!(0, first, second),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::classify, *};
+
+    /// Every byte value in every lane, with others around it.
+    #[test]
+    fn vector_versions_equal_the_definition() {
+        for shift in 0..=255u8 {
+            let block: [u8; BLOCK] = std::array::from_fn(|lane| (lane as u8).wrapping_mul(shift | 1).wrapping_add(shift));
+            let same: [u8; BLOCK] = [shift; BLOCK];
+            for block in [block, same] {
+                if is_x86_feature_detected!("avx2") {
+                    assert_eq!(avx2(&block), classify(&block));
+                }
+                if is_x86_feature_detected!("avx512bw") {
+                    assert_eq!(avx512(&block), classify(&block));
+                }
+            }
+        }
+    }
+}
