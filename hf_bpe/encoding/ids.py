@@ -61,9 +61,10 @@ class IdMaker:
 
     def _encode(self, data: bytes, offsets: Offsets) -> Ragged:
         encode_utf8 = getattr(self._encoder, "encode_ordinary_utf8", None)
-        ids, places = (
-            encode_utf8(data, offsets, num_threads=self._num_threads) if encode_utf8 else self._through_str(data, offsets)
-        )
+        if encode_utf8 is None:
+            ids, places = self._through_str(data, offsets)
+        else:
+            ids, places = encode_utf8(data, offsets, num_threads=self._num_threads, dtype=self._dtype.name)
         return Ragged(ids.astype(self._dtype, copy=False), places)
 
     def _through_str(self, data: bytes, offsets: Offsets) -> Ragged:
