@@ -9,21 +9,31 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import EllipsisType
+from typing import TYPE_CHECKING, Any
 
 from conversion.equality import first_difference
 from conversion.format import Format, Given
 from conversion.registry import FORMATS, find_format, format_for_reading, format_for_writing
 from conversion.tiktoken import to_tiktoken_encoding
-from conversion.verify import Difference, VerifyReport, verify
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
 
+if TYPE_CHECKING:
+    from conversion.verification import Difference, VerifyReport, verify
+
 __all__ = ["Difference", "VerifyReport", "formats", "load", "save", "to_tiktoken_encoding", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Difference", "VerifyReport", "verify"):  # the official libraries' side, which loading does not need
+        raise AttributeError(f"module 'conversion' has no attribute {name!r}")
+    from conversion import verification
+
+    return getattr(verification, name)
 
 
 def formats() -> dict[str, str]:
@@ -82,6 +92,8 @@ def save(
 
 
 def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
         write_atomically(folder, contents)
         found = chosen.read(Path(folder) if chosen.is_folder else Path(folder, name), Given())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from hf_bpe.engine.reference import pretokenize
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.spec import TokenizerSpec
 
@@ -60,6 +59,8 @@ def never_produced(
 
 
 def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: str) -> bool:
+    from hf_bpe.engine.reference import pretokenize  # brings in the regex module, which reading a file does not need
+
     try:
         text = token.decode()
     except UnicodeDecodeError:

@@ -21,7 +21,6 @@ A sidecar whose hashes do not match is refused: it describes another tokenizer.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -154,4 +153,6 @@ def _id_pair(data: object, where: str) -> tuple[int, int]:
 
 
 def _sha256(content: bytes) -> str:
+    import hashlib  # brings in OpenSSL, which reading a file without a sidecar does not need
+
     return hashlib.sha256(content).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -19,9 +19,8 @@ from conversion.json_text import field, read_json
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import parse_added_token
 from hf_bpe.byte_level import token_to_bytes
-from hf_bpe.errors import ConversionRefused, FormatError, PatternError
-from hf_bpe.pattern_syntax import Node, parse, render
-from hf_bpe.patterns import NAMED_PATTERNS, check_pattern, find_named_pattern, pattern_for
+from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
@@ -181,9 +180,11 @@ def _read_split_rule(data: object, where: str) -> SplitRule:
         return NAMED_PATTERNS["gpt2"].pattern, "keep"
     if not texts:
         return None, "keep"
+    from conversion import split_rules
+
     if len(texts) == 1:
-        return _from_oniguruma(texts[0][0], where), texts[0][1]
-    return _read_stages(texts, where)
+        return split_rules.from_oniguruma(texts[0][0], where), texts[0][1]
+    return split_rules.read_stages(texts, where)
 
 
 def _steps(data: object, where: str) -> list[dict[str, Any]]:
@@ -226,52 +227,6 @@ def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", 
         f"{where}: a Split with behavior {behavior!r} and invert {json.dumps(invert)} is not read; 'Isolated', or 'Removed' with "
         "invert, are"
     )
-
-
-def _read_stages(splits: Sequence[tuple[str, str]], where: str) -> SplitRule:
-    """Several Splits one after the other: a pattern only where a published one is just that."""
-    stages = [_parse_oniguruma(text, where) for text, _ in splits]
-    for named in NAMED_PATTERNS.values():
-        published = [parse(stage, "oniguruma") for stage in named.stages]
-        if published == stages and all(unmatched == "keep" for _, unmatched in splits):
-            return named.pattern, "keep"
-    known = ", ".join(named.name for named in NAMED_PATTERNS.values() if named.stages)
-    raise ConversionRefused(
-        f"{where}: {len(stages)} Splits in a row that are not a published sequence ({known}) are no one pattern"
-    )
-
-
-def _from_oniguruma(text: str, where: str) -> str:
-    """A Split's regular expression as a pattern of ours: the published one where it is one, else translated."""
-    tree = _parse_oniguruma(text, where)
-    return _published_splits().get(tree) or render(tree, "regex")
-
-
-def _parse_oniguruma(text: str, where: str) -> Node:
-    try:
-        tree = parse(text, "oniguruma")
-        check_pattern(render(tree, "regex"))
-    except PatternError as error:
-        raise ConversionRefused(f"{where}: {error}") from None
-    return tree
-
-
-@cache
-def _published_splits() -> dict[Node, str]:
-    """What a Split's regular expression may mean -> the named pattern that means it."""
-    known: dict[Node, str] = {}
-    for named in NAMED_PATTERNS.values():
-        if named.pattern is None:
-            continue
-        for spelling in (named.pattern, *named.spellings):
-            known[parse(pattern_for(spelling, "oniguruma"), "oniguruma")] = named.pattern
-            if _means_the_same_in_oniguruma(spelling):
-                known[parse(spelling, "oniguruma")] = named.pattern
-    return known
-
-
-def _means_the_same_in_oniguruma(pattern: str) -> bool:
-    return parse(pattern, "oniguruma") == parse(pattern, "regex")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -367,6 +322,8 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
     """The `pre_tokenizer` part: the spec's pattern and byte alphabet."""
+    from conversion import split_rules
+
     named = find_named_pattern(spec.pattern)
     if spec.pattern is None:
         return _byte_level(use_regex=False)
@@ -374,7 +331,7 @@ def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
         return _byte_level(use_regex=True)
     if named is not None and named.stages:
         return _sequence([_split(stage, "keep") for stage in named.stages])
-    if named is not None and named.pattern is not None and _means_the_same_in_oniguruma(named.pattern):
+    if named is not None and named.pattern is not None and split_rules.means_the_same(named.pattern):
         return _sequence([_split(named.pattern, "keep")])
     return _sequence([_split(pattern_for(spec.pattern, "oniguruma"), "keep" if named else spec.unmatched)])
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hf_bpe.plugin.registration import install_registration
 
 if TYPE_CHECKING:
+    from hf_bpe.encoding import EncodedCorpus, encode_files, open_encoded
     from hf_bpe.engine import CacheInfo, Encoder, Ragged, native_available
     from hf_bpe.errors import (
         ConversionRefused,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         FormatError,
         HfBpeError,
         PatternError,
+        ResumeRefused,
         SpecError,
         TrainingError,
         UnknownTokenError,
@@ -37,6 +39,7 @@ __version__ = "0.1.0"
 # Each name is imported when first used: a script that only encodes need not wait for the trainer, nor anyone but the
 # plugin's users for transformers, which takes seconds.
 _HOMES = {
+    "hf_bpe.encoding": ("EncodedCorpus", "encode_files", "open_encoded"),
     "hf_bpe.engine": ("CacheInfo", "Encoder", "Ragged", "native_available"),
     "hf_bpe.errors": (
         "ConversionRefused",
@@ -46,6 +49,7 @@ _HOMES = {
         "FormatError",
         "HfBpeError",
         "PatternError",
+        "ResumeRefused",
         "SpecError",
         "TrainingError",
         "UnknownTokenError",
@@ -64,6 +68,7 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EncodedCorpus",
     "Encoder",
     "EngineUnavailableError",
     "FormatError",
@@ -71,11 +76,14 @@ __all__ = [
     "HfBpeTokenizer",
     "PatternError",
     "Ragged",
+    "ResumeRefused",
     "SpecError",
     "TokenizerSpec",
     "TrainingError",
     "UnknownTokenError",
+    "encode_files",
     "native_available",
+    "open_encoded",
     "resolve_pattern",
     "train",
 ]

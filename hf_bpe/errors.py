@@ -15,6 +15,7 @@ __all__ = [
     "FormatError",
     "HfBpeError",
     "PatternError",
+    "ResumeRefused",
     "SpecError",
     "TrainingError",
     "UnknownTokenError",
@@ -82,6 +83,10 @@ class TrainingError(HfBpeError, ValueError):
 
 class CorpusError(HfBpeError, ValueError):
     """A corpus is missing, empty, unreadable or not UTF-8 text."""
+
+
+class ResumeRefused(HfBpeError, ValueError):
+    """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
 
 
 class EngineUnavailableError(HfBpeError, RuntimeError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
     staged: list[tuple[Path, Path]] = []
     try:
         for name, content in contents.items():
-            temporary = target / f".{name}.{secrets.token_hex(8)}.tmp"
+            temporary = target / f".{name}.{os.urandom(8).hex()}.tmp"
             staged.append((temporary, target / name))
             with temporary.open("xb") as file:
                 file.write(content)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from hf_bpe.errors import PatternError
-from hf_bpe.pattern_syntax import Dialect, matches_empty, normal_form, parse, translate
+
+if TYPE_CHECKING:
+    from hf_bpe.pattern_syntax import Dialect
 
 __all__ = ["NAMED_PATTERNS", "NamedPattern", "check_pattern", "find_named_pattern", "pattern_for", "resolve_pattern"]
 
@@ -206,7 +209,11 @@ def resolve_pattern(name_or_pattern: str | None) -> str | None:
 
 def check_pattern(pattern: str) -> None:
     """Raise `PatternError` unless the pattern parses and every match takes at least one character."""
-    if pattern not in _BY_TEXT and matches_empty(parse(pattern)):
+    if pattern in _BY_TEXT:
+        return
+    from hf_bpe.pattern_syntax import matches_empty, parse
+
+    if matches_empty(parse(pattern)):
         raise PatternError(
             f"split pattern {pattern!r} can match the empty string, so it would split without taking text; "
             "make every alternative take at least one character ('+' instead of '*')"
@@ -228,6 +235,8 @@ def find_named_pattern(pattern: str | None) -> NamedPattern | None:
 
 @lru_cache(maxsize=256)
 def _find_by_proof(pattern: str) -> NamedPattern | None:
+    from hf_bpe.pattern_syntax import normal_form, parse
+
     try:
         form = normal_form(parse(pattern))
     except PatternError:
@@ -238,4 +247,6 @@ def _find_by_proof(pattern: str) -> NamedPattern | None:
 @lru_cache(maxsize=256)
 def pattern_for(pattern: str, dialect: Dialect) -> str:
     """The pattern in another engine's dialect (`"tiktoken"` or `"oniguruma"`)."""
+    from hf_bpe.pattern_syntax import translate
+
     return translate(pattern, source="regex", target=dialect)

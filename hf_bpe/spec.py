@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
@@ -154,6 +153,8 @@ class TokenizerSpec:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over everything but provenance: equal for equal tokenizers, on every machine."""
+        import hashlib  # brings in OpenSSL, a tenth of what loading a rank file takes
+
         digest = hashlib.sha256()
         for token, token_id in sorted(self.vocab.items(), key=lambda item: item[1]):
             digest.update(b"%d:%d:%s" % (token_id, len(token), token))

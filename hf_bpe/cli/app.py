@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import convert, inspection, quickstart, text, train
+from hf_bpe.cli import convert, encode_files, inspection, quickstart, text, train
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
@@ -51,6 +51,10 @@ app = typer.Typer(
 for _command, _example in (
     (train.train, "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
     (text.encode, "hf-bpe encode my-tokenizer 'Hello world'"),
+    (
+        encode_files.encode_files,
+        "hf-bpe encode-files my-tokenizer 'data/*.jsonl.zst' -o encoded --eos '<|endoftext|>'",
+    ),
     (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
     (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
     (convert.verify, "hf-bpe verify my-tokenizer my.tiktoken --corpus text.txt"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 UNICODE_VERSION: str
@@ -98,9 +99,7 @@ class Engine:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The same for texts that stand in a buffer: text n is `data[offsets[n]:offsets[n + 1]]`. Raises `CorpusError`."""
 
-    def encode_with_offsets(
-        self, text: str, policy: Policy, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def encode_with_offsets(self, text: str, policy: Policy, characters: bool) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids, shape (n,), and first and last + 1 byte or character of each, shape (2 n,)."""
 
     def count(self, text: str, policy: Policy) -> int:
@@ -150,3 +149,14 @@ def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list
     >>> recover_merges([b"a", b"b", b"ab"])
     ([(2, 1)], [])
     """
+
+def jsonl_texts(block: bytes, field: str) -> tuple[bytes, bytes, bytes, bytes, list[tuple[int, str]]]:
+    """Of whole lines of JSON: the texts in `field` end to end; then, as the bytes of int64 arrays, their offsets (one more than
+    there are texts), where in the block the line of each ends, and its number from 0; then (number, reason) of each bad line.
+
+    >>> jsonl_texts(b'{"text": "hi"}\\n', "text")[0]
+    b'hi'
+    """
+
+def invalid_utf8(data: bytes, offsets: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """(document, place in it) of the first wrong byte of each document `data[offsets[n]:offsets[n + 1]]` that is not UTF-8."""

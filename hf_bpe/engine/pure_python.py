@@ -28,9 +28,7 @@ class PurePythonEngine(ReferenceEngine):
         """Ids of each text."""
         return [self.encode(text, policy) for text in texts]
 
-    def encode_batch_to_numpy(
-        self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, narrow: bool
-    ) -> Arrays:
+    def encode_batch_to_numpy(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, narrow: bool) -> Arrays:
         """Ids of all texts, and where each text's begin."""
         rows = self.encode_batch(texts, policy, num_threads)
         ids = np.array([token_id for row in rows for token_id in row], dtype=np.uint16 if narrow else np.uint32)

@@ -7,19 +7,17 @@ not installed.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 
 import regex
 
 from hf_bpe import pattern_syntax
 from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
-from hf_bpe.pattern_syntax import Property, Span
+from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
@@ -28,41 +26,6 @@ Pair = tuple[int, int]
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Splitting text into pieces
-
-
-@cache
-def _unicode_tables() -> dict[str, list[list[int]]]:
-    return json.loads(files("hf_bpe.engine").joinpath("unicode_tables.json").read_text("utf-8"))  # type: ignore[no-any-return]
-
-
-@cache
-def property_members(item: Property) -> list[Span]:
-    r"""The code points of `\p{...}` in Unicode 16.0, in ascending spans.
-
-    The `regex` module knows a newer Unicode than tiktoken and tokenizers do (17,144 more letters), so its own tables would
-    split new scripts differently from every published tokenizer.
-    """
-    tables = _unicode_tables()
-    if item.name == "space":
-        spans = [(s.first, s.last) for s in pattern_syntax.SPACE]
-    elif item.name == "word":
-        names = ["Alphabetic", "Mn", "Mc", "Me", "Nd", "Pc"]
-        spans = [(a, b) for name in names for a, b in tables[name]] + [(0x200C, 0x200D)]
-    elif item.name == "LC":
-        spans = [(a, b) for name in ("Lu", "Ll", "Lt") for a, b in tables[name]]
-    else:
-        names = [item.name] if item.name in tables else [n for n in tables if len(n) == 2 and n.startswith(item.name)]
-        spans = [(a, b) for name in names for a, b in tables[name]]
-    merged: list[Span] = []
-    for first, last in sorted(spans):
-        if merged and first <= merged[-1].last + 1:
-            merged[-1] = Span(merged[-1].first, max(last, merged[-1].last))
-        else:
-            merged.append(Span(first, last))
-    if not item.negated:
-        return merged
-    edges = [-1, *(edge for span in merged for edge in (span.first, span.last)), 0x110000]
-    return [Span(a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if a + 1 <= b - 1]
 
 
 @cache

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-COMMANDS = ("train", "encode", "decode", "convert", "verify", "inspect", "quickstart")
+COMMANDS = ("train", "encode", "encode-files", "decode", "convert", "verify", "inspect", "quickstart")
 HEAVY = ("transformers", "torch", "tokenizers", "tiktoken", "numpy")
 
 

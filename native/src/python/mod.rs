@@ -1,5 +1,6 @@
 //! Everything that touches Python: arguments in, results out, errors mapped. No algorithm lives here.
 
+mod documents;
 mod engine;
 mod errors;
 mod ints;
@@ -35,6 +36,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<vocabulary::Vocabulary>()?;
     module.add_class::<training::WordCounter>()?;
     module.add_function(wrap_pyfunction!(recover_merges, module)?)?;
+    documents::register(module)?;
     module.add("FAMILIES", FAMILIES)?;
     module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)
 }

@@ -1,0 +1,100 @@
+"""Reads text files: one document each, or several with a separator between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
+from hf_bpe.encoding.sources import Source
+from hf_bpe.encoding.streams import Stream
+from hf_bpe.patterns import find_named_pattern
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["can_cut", "read_text"]
+
+# Every published pattern starts a piece at an ASCII letter or digit behind a line break that does not follow white space, and
+# splits what stands before it as it would at the end of a text; see also hf_bpe/training/corpus.py.
+_SAFE_CUT = re.compile(rb"(?<=[!-~]\n)(?=[A-Za-z0-9])")
+_CUT_WITHIN = 1 << 16
+
+
+def can_cut(spec: TokenizerSpec) -> bool:
+    """Whether a long document may be encoded in parts, cut where `_SAFE_CUT` matches, with the same ids as in one piece."""
+    published = spec.pattern is not None and find_named_pattern(spec.pattern) is not None
+    return published and all(token.special for token in spec.added_tokens)
+
+
+def read_text(
+    source: Source, start: Place, *, separator: bytes | None, cuttable: bool, bad: BadDocuments, block_bytes: int = BLOCK_BYTES
+) -> Iterator[Batch]:
+    """The documents of a text file, in batches of about `block_bytes`.
+
+    A separator ends a document; what follows the last one is a document too, unless it is empty. Line breaks are kept as
+    they are. A document longer than a batch is given in parts where `cuttable` allows it; otherwise it is held whole.
+    """
+    reader = _Reader(source, start, separator, bad)
+    rest = bytearray()  # the beginning of the next document
+    cuttable = cuttable and not bad.skip  # a document that may have to be left out must be seen to its end first
+    margin = len(separator) - 1 if separator else 0  # so much of a separator may stand at the end of `rest`
+    first = True
+    with Stream(source, start.offset) as stream:
+        for begin, block in stream.blocks(block_bytes):
+            if first:
+                reader.offset, first = begin, False  # a byte order mark may stand before it
+            searched = max(0, len(rest) - margin)
+            rest += block
+            if separator is not None and rest.find(separator, searched) >= 0:
+                *whole, tail = bytes(rest).split(separator)
+                rest = bytearray(tail)
+                yield reader.batch(whole, stream.consumed)
+            elif cuttable and len(rest) >= 2 * block_bytes:
+                cut = _last_cut(rest, len(rest) - margin)
+                if cut:
+                    yield reader.part(bytes(rest[:cut]), stream.consumed)
+                    del rest[:cut]
+        if rest or (separator is None and reader.row == 0):
+            yield reader.batch([bytes(rest)], stream.consumed, separated=False)
+
+
+def _last_cut(text: bytearray, end: int) -> int:
+    cuts = [match.start() for match in _SAFE_CUT.finditer(text, max(0, end - _CUT_WITHIN), end)]
+    return cuts[-1] if cuts else 0
+
+
+class _Reader:
+    """Turns documents into batches, and knows where in the file it is."""
+
+    def __init__(self, source: Source, start: Place, separator: bytes | None, bad: BadDocuments) -> None:
+        self._source = source
+        self._separator = separator or b""
+        self._bad = bad
+        self.offset = start.offset
+        self.row = start.row
+
+    def batch(self, documents: Sequence[bytes], consumed: int, *, separated: bool = True) -> Batch:
+        lengths = np.fromiter(map(len, documents), np.int64, len(documents))
+        ends = self.offset + np.cumsum(lengths + (len(self._separator) if separated else 0))
+        rows = self.row + np.arange(1, len(documents) + 1)
+        batch = self._checked(Batch(b"".join(documents), offsets_of(lengths), ends, rows, consumed=consumed))
+        self.offset, self.row = int(ends[-1]), int(rows[-1])
+        return batch
+
+    def part(self, text: bytes, consumed: int) -> Batch:
+        offsets = np.array([0, len(text)])
+        batch = self._checked(
+            Batch(text, offsets, offsets[1:] + self.offset, np.array([self.row + 1]), consumed=consumed, unfinished=True)
+        )
+        self.offset += len(text)
+        return batch
+
+    def _checked(self, batch: Batch) -> Batch:
+        sizes = len(self._separator)
+
+        def name(number: int, at: int) -> str:
+            place = self.offset + int(batch.offsets[number]) + number * sizes + at
+            return f"document {batch.rows[number]}, byte {place} of the text"
+
+        return drop_invalid_utf8(batch, name, self._source.path, self._bad)
