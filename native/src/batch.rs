@@ -2,8 +2,9 @@
 //! So the memory accesses of a batch overlap, where one piece after the other would wait for each.
 
 use crate::{
-    cache::{PackedPiece, PieceCache, is_part},
+    cache::{Entry, PackedPiece, PieceCache, is_part, pack},
     model::Sink,
+    split::Piece,
 };
 
 /// Pieces in a batch: the arrays stay in the first-level cache.
@@ -39,8 +40,26 @@ impl Default for Batch {
 }
 
 impl Batch {
+    /// Adds pieces up to one that does not pack, or until the batch is full. Returns how many.
+    #[inline(never)] // a small loop in registers
+    pub fn push_short(&mut self, cache: &PieceCache, text: &[u8], pieces: &[Piece]) -> usize {
+        let mut pushed = 0;
+        for &(start, end) in pieces.iter().take(PIECES - self.pieces) {
+            let Some(key) = pack(text, start as usize, end as usize) else { break };
+            self.push(cache, key, start as usize, end as usize);
+            pushed += 1;
+        }
+        pushed
+    }
+
+    /// Whether it must be looked up before more is added.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.pieces == PIECES
+    }
+
     /// Adds a piece, or part of one, that stands at `start..end` of the text and packs as `key`; true if the batch is then
-    /// full and must be looked up. Texts are shorter than 4 GiB.
+    /// full and must be looked up.
     #[inline]
     pub fn push(&mut self, cache: &PieceCache, key: PackedPiece, start: usize, end: usize) -> bool {
         let at = self.pieces % PIECES;
@@ -59,9 +78,9 @@ impl Batch {
     pub fn look_up(&mut self, cache: &mut PieceCache, sink: Sink<'_>, mut miss: impl FnMut(&mut PieceCache, Missed, Sink<'_>)) {
         let mut made = 0;
         for at in 0..self.pieces {
-            if let Some(entry) = cache.short.get(self.places[at] as usize, [self.keys[at]]) {
+            let entry = cache.short.get(self.places[at] as usize, [self.keys[at]]);
+            if let Some((ids, length)) = entry.map(Entry::padded).filter(|(_, length)| *length < COPIED) {
                 // Copies everything, whatever is used: a copy of unknown length would be a call.
-                let (ids, length) = entry.padded();
                 if let Some(room) = self.ids.get_mut(made..made + COPIED) {
                     room.copy_from_slice(ids);
                 }

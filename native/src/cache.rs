@@ -1,6 +1,6 @@
 //! Pieces already merged, so that a word is merged once and copied from then on. Bounded, and owned by one thread at a time.
 //!
-//! Three stores: pieces of up to 15 bytes, up to 31, and any. The first two are tables whose entries hold piece and ids
+//! Three stores: pieces of up to 15 bytes, up to 30, and up to 256. The first two are tables whose entries hold piece and ids
 //! side by side, half a cache line or a whole one: a lookup is one memory access and one comparison of numbers.
 
 use std::io;
@@ -75,7 +75,7 @@ pub fn hash(packed: PackedPiece) -> u64 {
 }
 
 /// A piece and its ids: one number for every 15 bytes, and a number of four ids for each, the last of which is how many of
-/// the others there are.
+/// the others there are. If that is more than there is room for, the first says where they stand.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Entry<const KEYS: usize> {
@@ -99,10 +99,12 @@ impl<const KEYS: usize> Entry<KEYS> {
         (ids, ids[Self::IDS] as usize)
     }
 
+    /// The ids, wherever they are.
     #[inline]
-    fn used(&self) -> &[u32] {
+    fn used<'c>(&'c self, spilled: &'c [u32]) -> &'c [u32] {
         let (ids, length) = self.padded();
-        ids.get(..length).unwrap_or(&[])
+        let (ids, start) = if length <= Self::IDS { (ids, 0) } else { (spilled, ids[0] as usize) };
+        ids.get(start..start + length).unwrap_or(&[])
     }
 }
 
@@ -141,30 +143,30 @@ impl<const KEYS: usize> Table<KEYS> {
         (entry.key == key).then_some(entry)
     }
 
-    /// Keeps ids under a key; false if there are too many.
-    fn keep(&mut self, key: Key<KEYS>, ids: &[u32]) -> bool {
-        if ids.len() > Entry::<KEYS>::IDS {
-            return false;
-        }
+    /// Keeps ids under a key.
+    fn keep(&mut self, key: Key<KEYS>, ids: &[u32], spilled: &mut Vec<u32>) {
         let mut entry = Entry { key, ids: [[0; 4]; KEYS] };
         let places = entry.ids.as_flattened_mut();
-        places[..ids.len()].copy_from_slice(ids);
+        if ids.len() <= Entry::<KEYS>::IDS {
+            places[..ids.len()].copy_from_slice(ids);
+        } else {
+            places[0] = spilled.len() as u32;
+            spilled.extend_from_slice(ids);
+        }
         places[Entry::<KEYS>::IDS] = ids.len() as u32;
         self.insert(entry);
-        true
     }
 
-    /// The neighbouring set, where what does not fit goes while there is room: of 90,000 words in a table for 260,000, one in
-    /// seven shares its set with two others, and would be merged again and again.
-    fn spare(place: usize) -> usize {
-        place ^ 2
+    /// A set and those where what does not fit goes while there is room. Of 90,000 words in a table for 260,000, one in seven
+    /// shares its set with two others, and would be merged again and again.
+    fn sets(place: usize) -> [usize; 4] {
+        [place, place ^ 2, place ^ 4, place ^ 6]
     }
 
     fn insert(&mut self, entry: Entry<KEYS>) {
         let place = self.place(entry.key);
         let is_free = |place: usize| self.entries[place].key == [0; KEYS];
-        let sets = [place, Self::spare(place)];
-        let free = sets.iter().flat_map(|set| [*set, *set + 1]).find(|place| is_free(*place));
+        let free = Self::sets(place).into_iter().flat_map(|set| [set, set + 1]).find(|place| is_free(*place));
         let chosen = free.unwrap_or_else(|| {
             self.entries[place + 1] = self.entries[place];
             place
@@ -173,10 +175,15 @@ impl<const KEYS: usize> Table<KEYS> {
         self.inserted += 1;
     }
 
-    /// The entry of a key, wherever it went.
+    /// The entry of a key, wherever it went: not beyond a set with room.
     fn find(&self, key: Key<KEYS>) -> Option<&Entry<KEYS>> {
-        let place = self.place(key);
-        self.get(place, key).or_else(|| self.get(Self::spare(place), key))
+        for set in Self::sets(self.place(key)) {
+            let found = self.get(set, key);
+            if found.is_some() || self.entries[set + 1].key == [0; KEYS] {
+                return found;
+            }
+        }
+        None
     }
 
     /// Makes room if half the entries are taken. Places change.
@@ -195,6 +202,11 @@ impl<const KEYS: usize> Table<KEYS> {
         }
     }
 
+    fn clear(&mut self) {
+        self.entries.fill(Entry { key: [0; KEYS], ids: [[0; 4]; KEYS] });
+        self.inserted = 0;
+    }
+
     fn bytes(&self) -> usize {
         size_of_val::<[Entry<KEYS>]>(&self.entries)
     }
@@ -205,17 +217,20 @@ const FIRST_ENTRIES: usize = 1 << 10;
 const MOST_SHORT: usize = 1 << 18;
 /// Of 64 bytes: 4 MiB.
 const MOST_MEDIUM: usize = 1 << 16;
+/// Ids that do not fit their entries: 4 MiB.
+const MOST_SPILLED: usize = 1 << 20;
 /// Budget for the other pieces, in bytes.
 const LONG_BUDGET: usize = 4 << 20;
-/// Longer pieces hardly ever come twice.
+/// Longest piece kept.
 const LONGEST_KEPT: usize = 256;
 
 /// A cache of bounded size, 16 MiB and a little.
 #[derive(Debug)]
 pub struct PieceCache {
-    /// Pieces that pack, of up to three ids: nearly all. Those whose ids do not fit are kept as medium ones.
+    /// Pieces that pack: nearly all.
     pub short: Table<1>,
     medium: Table<2>,
+    spilled: Vec<u32>,
     long: HashMap<Box<[u8]>, Box<[u32]>, FxBuildHasher>,
     long_bytes: usize,
     /// Pieces looked up so far.
@@ -229,10 +244,12 @@ pub struct PieceCache {
 pub enum Slot<'p> {
     /// Up to 15 bytes.
     Short(PackedPiece),
-    /// Up to 31 bytes.
+    /// Up to 30 bytes.
     Medium(Key<2>),
-    /// Any.
+    /// More.
     Long(&'p [u8]),
+    /// None: it hardly ever comes twice.
+    NotKept,
 }
 
 impl<'p> Slot<'p> {
@@ -245,7 +262,8 @@ impl<'p> Slot<'p> {
         let middle = (start + PACKED_BYTES).min(end);
         match (pack(text, start, middle), pack(text, middle, end)) {
             (Some(first), Some(second)) => Self::Medium([first, second]),
-            _ => Self::Long(&text[start..end]),
+            _ if end - start <= LONGEST_KEPT => Self::Long(&text[start..end]),
+            _ => Self::NotKept,
         }
     }
 
@@ -254,7 +272,7 @@ impl<'p> Slot<'p> {
         match self {
             Self::Short(packed) => Self::Short(as_part(packed)),
             Self::Medium([first, second]) => Self::Medium([as_part(first), second]),
-            Self::Long(_) => self,
+            Self::Long(_) | Self::NotKept => Self::NotKept,
         }
     }
 }
@@ -262,19 +280,17 @@ impl<'p> Slot<'p> {
 impl PieceCache {
     /// An empty cache.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { short: Table::new(MOST_SHORT)?, medium: Table::new(MOST_MEDIUM)?, long: HashMap::default(), long_bytes: 0, lookups: 0, misses: 0 })
+        Ok(Self { short: Table::new(MOST_SHORT)?, medium: Table::new(MOST_MEDIUM)?, spilled: Vec::new(), long: HashMap::default(), long_bytes: 0, lookups: 0, misses: 0 })
     }
 
     /// Appends the ids of a piece if they are known.
     #[inline]
     pub fn copy(&self, slot: Slot<'_>, out: &mut Vec<u32>) -> bool {
         let known = match slot {
-            Slot::Short(packed) => {
-                let short = self.short.find([packed]).map(Entry::used);
-                short.or_else(|| self.medium([packed, 0]))
-            }
-            Slot::Medium(packed) => self.medium(packed),
+            Slot::Short(packed) => self.short.find([packed]).map(|entry| entry.used(&self.spilled)),
+            Slot::Medium(packed) => self.medium.find(packed).map(|entry| entry.used(&self.spilled)),
             Slot::Long(piece) => self.long.get(piece).map(AsRef::as_ref),
+            Slot::NotKept => None,
         };
         known.is_some_and(|ids| {
             out.extend_from_slice(ids);
@@ -282,30 +298,19 @@ impl PieceCache {
         })
     }
 
-    #[inline]
-    fn medium(&self, packed: Key<2>) -> Option<&[u32]> {
-        self.medium.find(packed).map(Entry::used)
-    }
-
     /// Keeps the ids of a piece that was not known.
     pub fn keep(&mut self, slot: Slot<'_>, ids: &[u32]) {
         self.misses += 1;
         match slot {
-            Slot::Short(packed) => {
-                let _ = self.short.keep([packed], ids) || self.medium.keep([packed, 0], ids);
-            }
-            Slot::Medium(packed) => {
-                self.medium.keep(packed, ids);
-            }
+            Slot::Short(packed) => self.short.keep([packed], ids, &mut self.spilled),
+            Slot::Medium(packed) => self.medium.keep(packed, ids, &mut self.spilled),
             Slot::Long(piece) => self.keep_long(piece, ids),
+            Slot::NotKept => {}
         }
     }
 
     /// Forgets all long pieces when their budget is used up.
     fn keep_long(&mut self, piece: &[u8], ids: &[u32]) {
-        if piece.len() > LONGEST_KEPT {
-            return;
-        }
         let cost = piece.len() + 4 * ids.len() + 64;
         if self.long_bytes + cost > LONG_BUDGET {
             self.long.clear();
@@ -315,15 +320,20 @@ impl PieceCache {
         self.long.insert(piece.into(), ids.into());
     }
 
-    /// Grows what is half full. Places change.
+    /// Grows what is half full; starts anew when more has spilled than is allowed. Places change.
     #[inline]
     pub fn grow(&mut self) {
         self.short.grow();
         self.medium.grow();
+        if self.spilled.len() > MOST_SPILLED {
+            self.spilled.clear();
+            self.short.clear();
+            self.medium.clear();
+        }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.short.bytes() + self.medium.bytes() + self.long_bytes
+        self.short.bytes() + self.medium.bytes() + 4 * self.spilled.capacity() + self.long_bytes
     }
 }

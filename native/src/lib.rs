@@ -9,6 +9,7 @@ pub mod error;
 pub mod jsonl;
 mod memory;
 pub mod merge;
+mod merge_runs;
 pub mod model;
 pub mod pair_table;
 pub mod parallel;

@@ -2,7 +2,10 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use crate::pair_table::{NO_RANK, PairTable};
+use crate::{
+    merge_runs::{merge_runs, runs_of},
+    pair_table::{NO_RANK, PairTable},
+};
 
 /// Up to this many symbols, looking at all ranks for the best beats a heap; and one bit each says who is still there.
 const FEW: usize = 64;
@@ -40,7 +43,7 @@ const GONE: u32 = u32::MAX;
 /// Calls `visit` with the symbols that are left of a piece.
 #[inline]
 pub fn merge_piece(
-    symbols: impl ExactSizeIterator<Item = u32>,
+    symbols: impl ExactSizeIterator<Item = u32> + Clone,
     pairs: &PairTable,
     scratch: &mut MergeScratch,
     mut visit: impl FnMut(u32),
@@ -53,6 +56,8 @@ pub fn merge_piece(
             visit(scratch.few[there.trailing_zeros() as usize]);
             there &= there - 1;
         }
+    } else if let Some(runs) = runs_of(symbols.clone()).and_then(|runs| merge_runs(runs, pairs)) {
+        runs.iter().for_each(|run| (0..run.count).for_each(|_| visit(run.symbol)));
     } else {
         scratch.symbols.clear();
         scratch.symbols.extend(symbols);
@@ -66,9 +71,8 @@ fn merge_few(symbols: &mut [u32; FEW], ranks: &mut [u32; FEW], length: usize, pa
     if length == 0 {
         return 0;
     }
-    let rank_at = |symbols: &[u32; FEW], left: usize, right: usize| pairs.rank(symbols[left % FEW], symbols[right % FEW]);
     for (at, pair) in symbols[..length].windows(2).enumerate() {
-        ranks[at] = pairs.rank(pair[0], pair[1]);
+        ranks[at] = pairs.probable_rank(pair[0], pair[1]);
     }
     ranks[length - 1] = NO_RANK;
     let mut there = u64::MAX >> (FEW - length);
@@ -82,15 +86,19 @@ fn merge_few(symbols: &mut [u32; FEW], ranks: &mut [u32; FEW], length: usize, pa
         let at = best as usize % FEW;
         let after = |at: usize, there: u64| (there & (u64::MAX << at << 1)).trailing_zeros() as usize;
         let right = after(at, there) % FEW;
-        symbols[at] = pairs.made(rank);
+        let Some(made) = pairs.made_of(rank, symbols[at], symbols[right]) else {
+            ranks[at] = pairs.rank(symbols[at], symbols[right]);
+            continue;
+        };
+        symbols[at] = made;
         there &= !(1 << right);
         ranks[right] = NO_RANK;
-        let follower = after(at, there);
-        ranks[at] = if follower < FEW { rank_at(symbols, at, follower) } else { NO_RANK };
-        let before = there & ((1 << at) - 1);
+        let (before, follower) = (there & ((1 << at) - 1), after(at, there));
+        let left = FEW - 1 - (before | 1).leading_zeros() as usize;
+        pairs.prefetch(symbols[left], made); // the two lookups wait for memory together
+        ranks[at] = if follower < FEW { pairs.probable_rank(made, symbols[follower]) } else { NO_RANK };
         if before != 0 {
-            let left = FEW - 1 - before.leading_zeros() as usize;
-            ranks[left] = rank_at(symbols, left, at);
+            ranks[left] = pairs.probable_rank(symbols[left], made);
         }
     }
 }

@@ -17,9 +17,6 @@ use crate::{
     vocabulary::Vocabulary,
 };
 
-/// Longest piece, so that positions in it fit 32 bits.
-const LONGEST_PIECE: usize = u32::MAX as usize - 1;
-
 /// What one thread needs while it encodes.
 #[derive(Debug)]
 struct Scratch {
@@ -110,9 +107,6 @@ impl Model {
         if let Some(token) = policy.forbidden.first(text) {
             return Err(EngineError::DisallowedSpecial(token.content.clone()));
         }
-        if text.len() > LONGEST_PIECE {
-            return Err(EngineError::Spec(format!("a text of {} bytes; the longest is {LONGEST_PIECE}", text.len())));
-        }
         Ok(())
     }
 
@@ -130,7 +124,7 @@ impl Model {
     /// The pieces of a text as (start, end) in bytes, added tokens not considered.
     pub fn pieces(&self, text: &str) -> Result<Vec<(usize, usize)>, EngineError> {
         let mut pieces = Vec::new();
-        self.splitter.for_each_dyn(text, &mut |start, end| pieces.push((start, end)))?;
+        self.splitter.for_each(text, |start, end| pieces.push((start, end)))?;
         Ok(pieces)
     }
 
@@ -152,7 +146,7 @@ impl Model {
                 return Ok(());
             }
             let stretch = &text[span.clone()];
-            splitter.for_each_dyn(stretch, &mut |start, end| {
+            splitter.for_each(stretch, |start, end| {
                 missed.clear();
                 self.encode_missed(stretch.as_bytes(), Missed { start, end, is_part: false }, cache, merge, missed);
                 done = span.start + start;
@@ -178,15 +172,19 @@ impl Model {
                 sink(missed);
             });
         };
-        splitter.for_each(text, |start, end| {
-            let mut push = |key, start, end| {
-                if batch.push(cache, key, start, end) {
+        splitter.for_each_run(text, &mut |mut pieces| {
+            while !pieces.is_empty() {
+                pieces = &pieces[batch.push_short(cache, bytes, pieces)..];
+                if batch.is_full() {
                     look_up(batch, cache);
+                } else if let Some((&(start, end), rest)) = pieces.split_first() {
+                    pieces = rest;
+                    self.push_long(bytes, start as usize, end as usize, |key, start, end| {
+                        if batch.push(cache, key, start, end) {
+                            look_up(batch, cache);
+                        }
+                    });
                 }
-            };
-            match pack(bytes, start, end) {
-                Some(key) => push(key, start, end),
-                None => self.push_long(bytes, start, end, push),
             }
         })?;
         look_up(batch, cache);

@@ -45,6 +45,7 @@ fn table(merges: &[((u32, u32), u32)]) -> PairTable {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn any_length_is_merged_as_defined(merges in merges(), ids in prop::collection::vec(symbol(4), 0..200)) {
         let table = table(&merges);
@@ -56,6 +57,15 @@ proptest! {
         let mut again = Vec::new();
         merge_piece(ids.into_iter(), &table, &mut scratch, |symbol| again.push(symbol));
         prop_assert_eq!(out, again, "scratch space carries nothing over");
+    }
+
+    #[test]
+    fn long_runs_are_merged_as_defined(merges in merges(), runs in prop::collection::vec((symbol(4), 1usize..150), 1..5)) {
+        let symbols: Vec<u32> = runs.iter().flat_map(|&(symbol, count)| std::iter::repeat_n(symbol, count)).collect();
+        let ranks = merges.iter().enumerate().map(|(rank, &(pair, id))| (pair, (rank, id))).collect();
+        let mut out = Vec::new();
+        merge_piece(symbols.iter().copied(), &table(&merges), &mut MergeScratch::default(), |symbol| out.push(symbol));
+        prop_assert_eq!(out, merge_by_definition(symbols, &ranks));
     }
 
     #[test]

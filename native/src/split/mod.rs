@@ -61,28 +61,66 @@ impl Splitter {
         })
     }
 
-    /// The same as `for_each` where speed does not matter: inlined into every caller, that is a lot of code.
-    pub fn for_each_dyn(&self, text: &str, visit: &mut dyn FnMut(usize, usize)) -> Result<(), EngineError> {
-        self.for_each(text, visit)
-    }
-
     /// Calls `visit` with the start and end of each piece, in bytes, left to right.
     #[inline]
     pub fn for_each(&self, text: &str, mut visit: impl FnMut(usize, usize)) -> Result<(), EngineError> {
+        self.for_each_run(text, &mut |pieces| pieces.iter().for_each(|&(start, end)| visit(start as usize, end as usize)))
+    }
+
+    /// Calls `visit` with some pieces at a time, so that the rules are compiled once and not into every caller.
+    pub fn for_each_run(&self, text: &str, visit: &mut dyn FnMut(&[Piece])) -> Result<(), EngineError> {
+        if text.len() > LONGEST_TEXT {
+            return Err(EngineError::Spec(format!("a text of {} bytes; the longest is {LONGEST_TEXT}", text.len())));
+        }
+        let mut run = Run { pieces: [(0, 0); RUN], length: 0, visit };
+        let push = |start, end| run.push(start, end);
         match self {
             Self::Whole if text.is_empty() => {}
-            Self::Whole => visit(0, text.len()),
-            Self::Gpt2 => for_each_piece::<Gpt2>(text, visit),
-            Self::Cl100k => for_each_piece::<Cl100k>(text, visit),
-            Self::Llama3 => for_each_piece::<Llama3>(text, visit),
-            Self::Qwen2 => for_each_piece::<Qwen2>(text, visit),
-            Self::O200k => for_each_piece::<O200k>(text, visit),
-            Self::Qwen35 => for_each_piece::<Qwen35>(text, visit),
-            Self::StarCoder => for_each_piece::<StarCoder>(text, visit),
-            Self::Tekken => for_each_piece::<Tekken>(text, visit),
-            Self::DeepSeekV3 => deepseek::for_each_piece(text, visit),
-            Self::General(general) => general.for_each(text, visit)?,
+            Self::Whole => run.push(0, text.len()),
+            Self::Gpt2 => for_each_piece::<Gpt2>(text, push),
+            Self::Cl100k => for_each_piece::<Cl100k>(text, push),
+            Self::Llama3 => for_each_piece::<Llama3>(text, push),
+            Self::Qwen2 => for_each_piece::<Qwen2>(text, push),
+            Self::O200k => for_each_piece::<O200k>(text, push),
+            Self::Qwen35 => for_each_piece::<Qwen35>(text, push),
+            Self::StarCoder => for_each_piece::<StarCoder>(text, push),
+            Self::Tekken => for_each_piece::<Tekken>(text, push),
+            Self::DeepSeekV3 => deepseek::for_each_piece(text, push),
+            Self::General(general) => general.for_each(text, push)?,
         }
+        run.flush();
         Ok(())
+    }
+}
+
+/// Where a piece starts and ends in the text, in bytes.
+pub type Piece = (u32, u32);
+
+/// Longest text, so that positions in it fit 32 bits.
+const LONGEST_TEXT: usize = u32::MAX as usize - 1;
+/// Pieces handed on at a time.
+const RUN: usize = 128;
+
+/// Gathers pieces.
+struct Run<'v> {
+    pieces: [Piece; RUN],
+    length: usize,
+    visit: &'v mut dyn FnMut(&[Piece]),
+}
+
+impl Run<'_> {
+    #[inline]
+    fn push(&mut self, start: usize, end: usize) {
+        self.pieces[self.length % RUN] = (start as u32, end as u32);
+        self.length += 1;
+        if self.length == RUN {
+            self.flush();
+        }
+    }
+
+    #[inline(never)]
+    fn flush(&mut self) {
+        (self.visit)(&self.pieces[..self.length]);
+        self.length = 0;
     }
 }
