@@ -244,7 +244,7 @@ def test_a_published_text_is_looked_up_without_being_read(monkeypatch: pytest.Mo
     def refuse(*_: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(patterns, "parse", refuse)
+    monkeypatch.setattr(pattern_syntax, "parse", refuse)
     for named in FAMILIES:
         for text in (str(named.pattern), *named.spellings):
             assert find_named_pattern(text) is named

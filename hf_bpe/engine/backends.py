@@ -85,6 +85,16 @@ def native_pattern(pattern: str | None) -> dict[str, str | None]:
     return {"pattern": translate(pattern, source="regex", target="tiktoken"), "family": None}
 
 
+def _looks_pieces_up(spec: TokenizerSpec) -> bool:
+    """`spec.ignore_merges`, or what gives the same ids and is known at once.
+
+    Looking every piece up first is how tiktoken runs a table of ranks; where merging can reach every token it changes
+    nothing. Whether it can is found out when somebody asks for `ignore_merges`: that takes longer than reading the table.
+    """
+    by_rank = spec.table is not None and spec.table.is_by_rank
+    return spec.__dict__["ignore_merges"] if "ignore_merges" in spec.__dict__ else by_rank or spec.ignore_merges
+
+
 def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
     """An engine that runs the spec."""
     native = choose_native(name)
@@ -96,9 +106,7 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
         **native_pattern(spec.pattern),
         keep_unmatched=spec.unmatched == "keep",
-        # Looking every piece up first is how tiktoken runs a table of ranks. It needs no pairs, which are slow to find, and
-        # where every token can be reached by merging it gives the same ids.
-        ignore_merges=spec.table is not None or spec.ignore_merges,
+        ignore_merges=_looks_pieces_up(spec),
         added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
     )
     return engine

@@ -44,6 +44,10 @@ class Vocabulary:
         """The largest id + 1."""
 
     @property
+    def is_by_rank(self) -> bool:
+        """Made by `from_rank_file`."""
+
+    @property
     def unreachable(self) -> int:
         """How many tokens merging never makes; 0 unless made by `from_rank_file`. The first call searches the table."""
 

@@ -51,6 +51,8 @@ class PurePythonEngine(ReferenceEngine):
 
     def encode_with_offsets(self, text: str, policy: ReferencePolicy, characters: bool) -> Arrays:
         """Ids, and first and last + 1 byte or character of each, one after the other."""
+        if not isinstance(text, str):
+            raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         text = as_unicode(text)
         found = self.encode_with_spans(text, policy)
         spans = [(start, stop) for _, start, stop in found]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from operator import index
 
 import regex
 
@@ -187,16 +188,20 @@ class ReferenceEngine:
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         text = as_unicode(text)
-        for part in split_on_added_tokens(text, policy.forbid):
-            if isinstance(part, AddedToken):
-                raise DisallowedSpecialTokenError(part.content)
+        self._forbid(text, policy)
         ids: list[int] = []
         for part in split_on_added_tokens(text, policy.match):
             ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
         return ids
 
+    def _forbid(self, text: str, policy: ReferencePolicy) -> None:
+        for part in split_on_added_tokens(text, policy.forbid):
+            if isinstance(part, AddedToken):
+                raise DisallowedSpecialTokenError(part.content)
+
     def encode_with_spans(self, text: str, policy: ReferencePolicy) -> list[tuple[int, int, int]]:
         """Id, first byte and last byte + 1 of each token. Text that no piece holds belongs to none."""
+        self._forbid(text, policy)
         spans = []
         for start, stop, token in added_token_spans(text, policy.match):
             if token is not None:
@@ -224,7 +229,7 @@ class ReferenceEngine:
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of the tokens, joined."""
         try:
-            return b"".join([self._bytes_of[token_id] for token_id in ids])
+            return b"".join([self._bytes_of[index(token_id)] for token_id in ids])
         except KeyError as error:
             raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
 

@@ -11,6 +11,8 @@ use crate::{
 const PIECES: usize = 256;
 /// Numbers copied out of an entry of the cache of short pieces: three ids, and how many of them there are.
 const COPIED: usize = 4;
+/// Ids gathered before they are handed on.
+const IDS: usize = 2 * COPIED * PIECES;
 
 /// A piece or part that the cache of short pieces does not hold.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +32,13 @@ pub struct Batch {
     places: [u32; PIECES],
     spans: [(u32, u32); PIECES],
     pieces: usize,
-    ids: [u32; COPIED * PIECES],
+    ids: [u32; IDS],
+    missed: Vec<u32>,
 }
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { keys: [0; PIECES], places: [0; PIECES], spans: [(0, 0); PIECES], pieces: 0, ids: [0; COPIED * PIECES] }
+        Self { keys: [0; PIECES], places: [0; PIECES], spans: [(0, 0); PIECES], pieces: 0, ids: [0; IDS], missed: Vec::new() }
     }
 }
 
@@ -72,10 +75,10 @@ impl Batch {
         self.pieces == PIECES
     }
 
-    /// Hands the ids of all pieces to `sink`, in order, and empties the batch. `miss` does so for a piece that the cache of
-    /// short pieces does not hold.
+    /// Hands the ids of all pieces to `sink`, in order, and empties the batch. `miss` appends those of a piece that the
+    /// cache of short pieces does not hold at once.
     #[inline(never)]
-    pub fn look_up(&mut self, cache: &mut PieceCache, sink: Sink<'_>, mut miss: impl FnMut(&mut PieceCache, Missed, Sink<'_>)) {
+    pub fn look_up(&mut self, cache: &mut PieceCache, sink: Sink<'_>, mut miss: impl FnMut(&mut PieceCache, Missed, &mut Vec<u32>)) {
         let mut made = 0;
         for at in 0..self.pieces {
             let entry = cache.short.get(self.places[at] as usize, [self.keys[at]]);
@@ -85,11 +88,20 @@ impl Batch {
                     room.copy_from_slice(ids);
                 }
                 made += length;
-            } else {
+                continue;
+            }
+            self.missed.clear();
+            let (start, end) = self.spans[at];
+            let missed = Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) };
+            miss(cache, missed, &mut self.missed);
+            if made + self.missed.len() > IDS - COPIED * PIECES {
+                // No room beside what the rest of the batch may need.
                 sink(&self.ids[..made]);
+                sink(&self.missed);
                 made = 0;
-                let (start, end) = self.spans[at];
-                miss(cache, Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) }, sink);
+            } else {
+                self.ids[made..made + self.missed.len()].copy_from_slice(&self.missed);
+                made += self.missed.len();
             }
         }
         sink(&self.ids[..made]);

@@ -3,6 +3,24 @@
 
 use crate::pair_table::{NO_RANK, PairTable};
 
+/// Which pairs merge, and into what.
+pub trait Merges {
+    /// The rank of a pair; `NO_RANK` where there is none.
+    fn rank(&self, left: u32, right: u32) -> u32;
+    /// The symbol that the merge of a rank makes.
+    fn made(&self, rank: u32) -> u32;
+}
+
+impl Merges for PairTable {
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        self.rank(left, right)
+    }
+
+    fn made(&self, rank: u32) -> u32 {
+        self.made(rank)
+    }
+}
+
 /// Pieces of more runs than this are merged otherwise: every step looks at all of them.
 const MOST_RUNS: usize = 32;
 
@@ -32,7 +50,7 @@ pub fn runs_of(symbols: impl Iterator<Item = u32>) -> Option<Vec<Run>> {
 
 /// Merges until no pair has a rank. `None` where merging a whole run at once might not be merging by rank, or where the
 /// runs get too many.
-pub fn merge_runs(mut runs: Vec<Run>, pairs: &PairTable) -> Option<Vec<Run>> {
+pub fn merge_runs(mut runs: Vec<Run>, pairs: &impl Merges) -> Option<Vec<Run>> {
     while let Some((rank, at, inside)) = best_pair(&runs, pairs) {
         if runs.len() > 2 * MOST_RUNS {
             return None;
@@ -52,7 +70,7 @@ pub fn merge_runs(mut runs: Vec<Run>, pairs: &PairTable) -> Option<Vec<Run>> {
 }
 
 /// The best rank, the leftmost run that has it, and whether both symbols of the pair are in that run.
-fn best_pair(runs: &[Run], pairs: &PairTable) -> Option<(u32, usize, bool)> {
+fn best_pair(runs: &[Run], pairs: &impl Merges) -> Option<(u32, usize, bool)> {
     let inside = |at: usize| if runs[at].count > 1 { pairs.rank(runs[at].symbol, runs[at].symbol) } else { NO_RANK };
     let across = |at: usize| runs.get(at + 1).map_or(NO_RANK, |next| pairs.rank(runs[at].symbol, next.symbol));
     let ranks = (0..runs.len()).flat_map(|at| [(inside(at), at, true), (across(at), at, false)]);
@@ -61,7 +79,7 @@ fn best_pair(runs: &[Run], pairs: &PairTable) -> Option<(u32, usize, bool)> {
 
 /// Merges the run's symbols two by two from the left. That is what merging by rank does unless a pair that comes about on
 /// the way has a better rank (as in Llama 3's table, where some parts have worse ranks than the whole): then `None`.
-fn merge_inside(runs: &mut Vec<Run>, at: usize, made: u32, rank: u32, pairs: &PairTable) -> Option<()> {
+fn merge_inside(runs: &mut Vec<Run>, at: usize, made: u32, rank: u32, pairs: &impl Merges) -> Option<()> {
     let Run { symbol, count } = runs[at];
     let before = at.checked_sub(1).and_then(|before| runs.get(before));
     let after = runs.get(at + 1);

@@ -22,8 +22,6 @@ use crate::{
 struct Scratch {
     cache: PieceCache,
     batch: Box<Batch>,
-    /// Ids of a piece that was not in the cache.
-    missed: Vec<u32>,
     merge: MergeScratch,
     /// A regular expression's own scratch space is shared between its users; a clone of it is not.
     splitter: Splitter,
@@ -92,15 +90,16 @@ impl Model {
     pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
-        let result = policy.matched.for_each(text, |stretch| match stretch {
+        policy.matched.for_each(text, |stretch| match stretch {
             Stretch::Token(id) => {
                 sink(&[id]);
                 Ok(())
             }
             Stretch::Text(text) => self.encode_stretch(text, &mut scratch, sink),
-        });
+        })?;
+        // Not after an error or a panic: its batch may hold pieces of the text that failed.
         self.give_back(scratch);
-        result
+        Ok(())
     }
 
     fn check(&self, text: &str, policy: &Policy) -> Result<(), EngineError> {
@@ -138,39 +137,37 @@ impl Model {
     pub fn encode_spans(&self, text: &str, policy: &Policy, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
-        let Scratch { cache, merge, splitter, missed, .. } = &mut scratch;
-        let mut done = 0;
-        let result = policy.matched.for_each_span(text, |span, token| {
+        let Scratch { cache, merge, splitter, .. } = &mut scratch;
+        let (mut done, mut ids) = (0, Vec::new());
+        policy.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
                 visit(id, span);
                 return Ok(());
             }
             let stretch = &text[span.clone()];
             splitter.for_each(stretch, |start, end| {
-                missed.clear();
-                self.encode_missed(stretch.as_bytes(), Missed { start, end, is_part: false }, cache, merge, missed);
+                ids.clear();
+                cache.lookups += 1;
+                cache.grow();
+                self.encode_missed(stretch.as_bytes(), Missed { start, end, is_part: false }, cache, merge, &mut ids);
                 done = span.start + start;
-                for &id in missed.iter() {
+                for &id in &ids {
                     let start = done;
                     done += self.tokens.get(id).map_or(0, <[u8]>::len);
                     visit(id, start..done);
                 }
             })
-        });
+        })?;
         self.give_back(scratch);
-        result
+        Ok(())
     }
 
     #[inline]
     fn encode_stretch(&self, text: &str, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter, batch, missed } = scratch;
+        let Scratch { cache, merge, splitter, batch } = scratch;
         let bytes = text.as_bytes();
         let mut look_up = |batch: &mut Batch, cache: &mut PieceCache| {
-            batch.look_up(cache, sink, |cache, piece, sink| {
-                missed.clear();
-                self.encode_missed(bytes, piece, cache, merge, missed);
-                sink(missed);
-            });
+            batch.look_up(cache, sink, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
         };
         splitter.for_each_run(text, &mut |mut pieces| {
             while !pieces.is_empty() {
@@ -242,7 +239,6 @@ impl Model {
         Ok(Scratch {
             cache: PieceCache::new().map_err(|error| EngineError::Memory(error.to_string()))?,
             batch: Box::default(),
-            missed: Vec::new(),
             merge: MergeScratch::default(),
             splitter: self.splitter.clone(),
         })

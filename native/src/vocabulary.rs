@@ -15,8 +15,9 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use crate::{
     error::EngineError,
-    pair_table::{Merge, PairTable},
+    pair_table::{Merge, NO_RANK, PairTable},
     merge::{MergeScratch, merge_piece},
+    merge_runs::{Merges, merge_runs, runs_of},
     recover::{merge_by_spelling, recover},
 };
 
@@ -92,6 +93,21 @@ impl Spellings {
     }
 }
 
+/// Tokens in the order of their ranks, as a rank table gives them: whatever two symbols spell is their merge.
+impl Merges for Spellings {
+    fn rank(&self, left: u32, right: u32) -> u32 {
+        let (left, right) = (self.get(left), self.get(right));
+        if left.len() + right.len() > self.longest {
+            return NO_RANK;
+        }
+        self.find(&[left, right].concat()).unwrap_or(NO_RANK)
+    }
+
+    fn made(&self, rank: u32) -> u32 {
+        rank
+    }
+}
+
 fn spelling<'b>(bytes: &'b [u8], ends: &[u32], symbol: u32) -> &'b [u8] {
     let start = symbol.checked_sub(1).map_or(0, |previous| ends[previous as usize]);
     &bytes[start as usize..ends[symbol as usize] as usize]
@@ -120,6 +136,7 @@ pub struct Vocabulary {
     pub spellings: Spellings,
     /// Ids by symbol.
     pub ids: Vec<u32>,
+    is_by_rank: bool,
     resolved: OnceLock<Resolved>,
     merged_by_spelling: AtomicUsize,
 }
@@ -152,7 +169,7 @@ impl Vocabulary {
         }
         let ids = ids.into_iter().zip(spellings.iter()).map(|(id, token)| id.ok_or_else(|| lacking(token))).collect::<Result<_, _>>()?;
         let resolved = OnceLock::from(Resolved { pairs, unreachable: Vec::new() });
-        Ok(Self { spellings, ids, resolved, merged_by_spelling: AtomicUsize::new(0) })
+        Ok(Self { spellings, ids, is_by_rank: false, resolved, merged_by_spelling: AtomicUsize::new(0) })
     }
 
     /// From tiktoken's format, a line for each token: its bytes in base64, a space, its rank. Every byte must be among them,
@@ -174,7 +191,11 @@ impl Vocabulary {
         let mut longer: Vec<&[u8]> = Vec::with_capacity(entries.len());
         for (rank, start, end) in entries {
             match &bytes[start..end] {
-                [byte] => ids[usize::from(*byte)] = Some(rank),
+                [byte] => {
+                    if ids[usize::from(*byte)].replace(rank).is_some() {
+                        return Err(EngineError::Spec("a byte comes twice".to_owned()));
+                    }
+                }
                 token => {
                     longer.push(token);
                     ids.push(Some(rank));
@@ -186,7 +207,7 @@ impl Vocabulary {
             return Err(EngineError::TooManyMerges { limit: PairTable::MOST });
         }
         let spellings = Spellings::bytes_and(&longer)?;
-        Ok(Self { spellings, ids, resolved: OnceLock::new(), merged_by_spelling: AtomicUsize::new(0) })
+        Ok(Self { spellings, ids, is_by_rank: true, resolved: OnceLock::new(), merged_by_spelling: AtomicUsize::new(0) })
     }
 
     fn resolved(&self) -> &Resolved {
@@ -194,6 +215,11 @@ impl Vocabulary {
             let (pairs, unreachable) = recover(&self.spellings);
             Resolved { pairs, unreachable }
         })
+    }
+
+    /// Whether it is a table of ranks, which says its merges only by its order.
+    pub fn is_by_rank(&self) -> bool {
+        self.is_by_rank
     }
 
     /// The merges, best rank first.
@@ -209,6 +235,13 @@ impl Vocabulary {
     /// Appends the ids of a piece.
     pub fn merge(&self, piece: &[u8], scratch: &mut MergeScratch, out: &mut Vec<u32>) {
         let id = |symbol: u32| self.ids[symbol as usize];
+        if self.resolved.get().is_none() && piece.len() > SPELLED {
+            let runs = runs_of(piece.iter().map(|byte| u32::from(*byte)));
+            if let Some(runs) = runs.and_then(|runs| merge_runs(runs, &self.spellings)) {
+                out.extend(runs.into_iter().flat_map(|run| std::iter::repeat_n(id(run.symbol), run.count)));
+                return;
+            }
+        }
         if self.resolved.get().is_none() && piece.len() <= SPELLED {
             if self.merged_by_spelling.fetch_add(1, Ordering::Relaxed) < MERGED_BY_SPELLING {
                 let starts = merge_by_spelling(piece, &self.spellings, 1);

@@ -68,6 +68,8 @@ fn trouble() -> impl Strategy<Value = String> {
         "'S",
         "'\u{17f}",
         "'ll",
+        "'lL",
+        "'vE",
         "'Re",
         "a",
         "B",

@@ -66,6 +66,12 @@ impl Vocabulary {
         self.0.ids.iter().max().map_or(0, |id| u64::from(*id) + 1)
     }
 
+    /// Made by `from_rank_file`.
+    #[getter]
+    fn is_by_rank(&self) -> bool {
+        self.0.is_by_rank()
+    }
+
     /// How many tokens merging never makes, where that was found out.
     #[getter]
     fn unreachable(&self) -> usize {

@@ -115,7 +115,8 @@ fn certain_starts<R: Rules>(text: &[u8], at: usize, classes: &Classes) -> u64 {
         for_each_bit(apostrophes & (words << 1) & (words >> 1), |offset| {
             let end = ends_contraction(offset);
             if end > offset as usize && previous != offset as usize {
-                starts = starts & !(1 << offset) | bit(end);
+                // Neither the apostrophe nor a capital after a small letter starts a piece inside it.
+                starts = starts & !(low_bits(end as u32) & !low_bits(offset)) | bit(end);
                 previous = end;
             }
         });
