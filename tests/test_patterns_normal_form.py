@@ -8,7 +8,7 @@ from bisect import bisect_right
 import pytest
 import regex
 
-from hf_bpe import NAMED_PATTERNS, patterns
+from hf_bpe import NAMED_PATTERNS, pattern_syntax, patterns
 from hf_bpe.engine.reference import compile_pattern, pretokenize
 from hf_bpe.pattern_syntax import NormalForm, normal_form, parse
 from hf_bpe.patterns import find_named_pattern

@@ -38,7 +38,7 @@ pub struct Borders {
 }
 
 /// Borders looked at before any is acted upon.
-const BORDERS: usize = 64;
+const BORDERS: usize = 63;
 
 #[inline]
 fn continues(byte: u8) -> bool {
@@ -135,11 +135,15 @@ impl Borders {
     pub fn for_each_part(&self, text: &[u8], mut start: usize, end: usize, mut visit: impl FnMut(usize, usize)) {
         let Some(mut left) = text.get(start..).and_then(Character::at) else { return };
         let mut border = start + left.width;
-        while border < end {
+        while start < end {
             // First a bit for every border, then the cuts: to branch at each, as good as random, would mispredict every third.
-            let (mut cuts, mut borders, mut looked_at) = (0u64, [0; BORDERS], 0);
-            while looked_at < BORDERS && border < end {
-                let Some(right) = text.get(border..).and_then(Character::at) else { return visit(start, end) };
+            let (mut cuts, mut borders, mut looked_at) = (0u64, [end; BORDERS + 1], 0);
+            while looked_at < BORDERS {
+                let right = if border < end { text.get(border..).and_then(Character::at) } else { None };
+                let Some(right) = right else {
+                    cuts |= 1 << looked_at; // the end, which is no border
+                    break;
+                };
                 cuts |= u64::from(!self.may_be_crossed(left, right)) << looked_at;
                 borders[looked_at] = border;
                 looked_at += 1;
@@ -148,11 +152,10 @@ impl Borders {
             }
             while cuts != 0 {
                 let cut = borders[cuts.trailing_zeros() as usize];
-                visit(start, cut);
+                visit(start, cut); // the only call: it is inlined
                 start = cut;
                 cuts &= cuts - 1;
             }
         }
-        visit(start, end);
     }
 }

@@ -192,7 +192,9 @@ impl Model {
     /// crossed, nor taken whole.
     #[inline(never)] // rare, and the loop around it should stay small
     fn push_long(&self, text: &[u8], start: usize, end: usize, mut push: impl FnMut(PackedPiece, usize, usize)) {
-        if text[start..end].is_ascii() || self.whole_token(&text[start..end]).is_some() {
+        let piece = &text[start..end];
+        let whole_first = self.ignore_merges && !self.vocabulary.is_all_reachable();
+        if piece.is_ascii() || (whole_first && self.whole_token(piece).is_some()) {
             push(LONG, start, end);
             return;
         }
@@ -201,7 +203,7 @@ impl Model {
             let is_piece = (part_start, part_end) == (start, end);
             let key = pack(text, part_start, part_end).unwrap_or(LONG);
             // A part is only ever merged, even if it is a token that as a piece would be taken whole: another key.
-            push(if is_piece || !self.ignore_merges { key } else { as_part(key) }, part_start, part_end);
+            push(if is_piece || !whole_first { key } else { as_part(key) }, part_start, part_end);
         });
     }
 

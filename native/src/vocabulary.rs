@@ -222,6 +222,12 @@ impl Vocabulary {
         self.is_by_rank
     }
 
+    /// Whether it is known by now that merging reaches every token, so that looking a piece up as a whole changes nothing.
+    #[inline]
+    pub fn is_all_reachable(&self) -> bool {
+        self.is_by_rank && self.resolved.get().is_some_and(|resolved| resolved.unreachable.is_empty())
+    }
+
     /// The merges, best rank first.
     pub fn merges(&self) -> &[Merge] {
         self.resolved().pairs.merges()

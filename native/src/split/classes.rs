@@ -29,6 +29,8 @@ pub struct Ascii {
     pub bit6: u64,
     /// Bytes of characters beyond ASCII.
     pub bit7: u64,
+    /// First bytes of which every character is a letter without case: E5 to E8, most of Chinese.
+    pub ideographs: u64,
 }
 
 /// Classes as bits. Letters take two, so that each bit is a product: a set of high half-bytes times a set of low ones, which is what a
@@ -94,6 +96,9 @@ pub fn classify(block: &[u8; BLOCK]) -> Ascii {
         for (bit, mask) in [(4, &mut ascii.bit4), (5, &mut ascii.bit5), (6, &mut ascii.bit6), (7, &mut ascii.bit7)] {
             *mask |= gather(bytes >> bit) << (8 * eight);
         }
+        for (place, byte) in block[8 * eight..8 * eight + 8].iter().enumerate() {
+            ascii.ideographs |= u64::from((0xE5..=0xE8).contains(byte)) << (8 * eight + place);
+        }
     }
     let [letters_a, letters_b, digits, spaces, blanks, newlines, apostrophes, slashes] = masks;
     Ascii { letters: letters_a | letters_b, digits, spaces, blanks, newlines, apostrophes, slashes, ..ascii }
@@ -141,7 +146,7 @@ impl Classes {
     fn add_beyond_ascii(&mut self, window: &[u8; WINDOW], ascii: Ascii) {
         let firsts = ascii.bit7 & ascii.bit6;
         let mut of_kind = [0u64; 16];
-        let mut left = firsts;
+        let mut left = firsts & !ascii.ideographs;
         while left != 0 {
             let offset = left.trailing_zeros() as usize;
             let Some(four) = window.get(offset..offset + 4).and_then(|four| four.try_into().ok()) else { break };
@@ -153,6 +158,7 @@ impl Classes {
         let of_four = of_three & ascii.bit4;
         let whole = |firsts: u64| firsts | firsts << 1 | (firsts & of_three) << 2 | (firsts & of_four) << 3;
         let [_, upper, lower, other_letters, numbers, marks, _, spaces, newlines, ..] = of_kind;
+        let other_letters = other_letters | ascii.ideographs;
         self.upper |= whole(upper);
         self.lower |= whole(lower);
         self.letters |= whole(upper | lower | other_letters);

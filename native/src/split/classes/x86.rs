@@ -2,8 +2,8 @@
 //! collects it from all lanes. `classify` in the parent module says what must come out; a test compares bit for bit.
 
 use std::arch::x86_64::{
-    __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
+    __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_sub_epi8,
 };
 
 use super::{Ascii, BLOCK, BY_HIGH_HALF, BY_LOW_HALF, Classify};
@@ -36,6 +36,10 @@ unsafe fn classify_avx2(block: &[u8; BLOCK]) -> Ascii {
         _mm256_and_si256(high_half, _mm256_shuffle_epi8(by_low_half, _mm256_and_si256(bytes, half)))
     };
     let (classes_first, classes_second) = (classes_of(first), classes_of(second));
+    let are_ideographs = |bytes: __m256i| {
+        let above = _mm256_sub_epi8(bytes, _mm256_set1_epi8(0xE5_u8 as i8));
+        _mm256_cmpeq_epi8(_mm256_min_epu8(above, _mm256_set1_epi8(3)), above)
+    };
     // The sign bits of both halves: `movemask` looks at nothing else. Shifting 16-bit lanes left brings bit 7 - n there.
     macro_rules! signs {
         ($left:expr, $first:expr, $second:expr) => {{
@@ -56,6 +60,7 @@ unsafe fn classify_avx2(block: &[u8; BLOCK]) -> Ascii {
         bit5: signs!(2, first, second),
         bit6: signs!(1, first, second),
         bit7: signs!(0, first, second),
+        ideographs: signs!(0, are_ideographs(first), are_ideographs(second)),
     }
 }
 
