@@ -33,13 +33,15 @@ const FIRST_BYTES: [u128; 16] = {
 pub fn pack(text: &[u8], start: usize, end: usize) -> Option<PackedPiece> {
     let length = end - start;
     let mask = FIRST_BYTES.get(length)?;
-    let bytes = match text.get(start..start + 16).and_then(|window| window.try_into().ok()) {
-        Some(window) => u128::from_le_bytes(window) & mask,
-        None => {
-            let mut window = [0; 16];
-            window[..length].copy_from_slice(&text[start..end]);
-            u128::from_le_bytes(window)
-        }
+    let window_at = |start: usize| text.get(start..start + 16).and_then(|window| window.try_into().ok()).map(u128::from_le_bytes);
+    let bytes = if let Some(window) = window_at(start) {
+        window & mask
+    } else if let Some(window) = end.checked_sub(16).and_then(window_at).filter(|_| length > 0) {
+        window >> (8 * (16 - length)) // at the end of the text
+    } else {
+        let mut window = [0; 16];
+        window[..length].copy_from_slice(&text[start..end]);
+        u128::from_le_bytes(window)
     };
     Some(bytes | (length as u128) << 120)
 }

@@ -99,7 +99,7 @@ pub type Piece = (u32, u32);
 /// Longest text, so that positions in it fit 32 bits.
 const LONGEST_TEXT: usize = u32::MAX as usize - 1;
 /// Pieces handed on at a time.
-const RUN: usize = 128;
+const RUN: usize = 64;
 
 /// Gathers pieces.
 struct Run<'v> {
