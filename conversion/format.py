@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hf_bpe.errors import FormatError, SpecError
 from hf_bpe.patterns import resolve_pattern
-from hf_bpe.spec import AddedToken, TokenizerSpec
-
-if TYPE_CHECKING:
-    from hf_bpe.engine.native import Vocabulary
+from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
 
 __all__ = ["Format", "Given", "make_spec", "spec_of_table"]
 
@@ -67,7 +64,7 @@ class Format:
     write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
 
 
-def spec_of_table(where: str, table: Vocabulary, **fields: Any) -> TokenizerSpec:
+def spec_of_table(where: str, table: VocabularyTable, **fields: Any) -> TokenizerSpec:
     """The same for a file that the native engine read."""
     try:
         return TokenizerSpec.from_table(table, **fields)

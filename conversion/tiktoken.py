@@ -26,12 +26,10 @@ from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
-from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
+from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec, VocabularyTable
 
 if TYPE_CHECKING:
     import tiktoken
-
-    from hf_bpe.engine.native import Vocabulary
 
 __all__ = ["FORMAT", "parse_ranks", "to_tiktoken_encoding"]
 
@@ -81,16 +79,19 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
     )
 
 
-def _native_table(content: bytes) -> Vocabulary | None:
+def _native_table(content: bytes) -> VocabularyTable | None:
     """The table, read and resolved by the native engine; None where it is not installed or finds anything amiss.
 
     What is amiss, and in which line, is then said by `parse_ranks`, which reads ten times slower.
     """
     native = load_native()
+    if native is None:
+        return None
     try:
-        return native and native.Vocabulary.from_rank_file(content)
+        table: VocabularyTable = native.Vocabulary.from_rank_file(content)
     except HfBpeError:
         return None
+    return table
 
 
 def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Literal["keep", "drop"]]:

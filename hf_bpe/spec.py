@@ -7,20 +7,48 @@ from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from hf_bpe.errors import PatternError, SpecError
 from hf_bpe.patterns import check_pattern
 
-if TYPE_CHECKING:
-    from hf_bpe.engine.native import Vocabulary
-
-__all__ = ["AddedToken", "TokenizerSpec"]
+__all__ = ["AddedToken", "TokenizerSpec", "VocabularyTable"]
 
 MAX_TOKEN_ID = 2**31 - 1
 """Ids fit a signed 32-bit integer everywhere (numpy, torch and GGUF readers assume it)."""
 
 _SHOWN = 5
+
+
+class VocabularyTable(Protocol):
+    """Tokens and merges in another form than dict and tuple: what a spec needs of `hf_bpe.engine.native.Vocabulary`."""
+
+    def __len__(self) -> int:
+        """How many tokens."""
+
+    def vocab(self) -> dict[bytes, int]:
+        """Token -> id."""
+
+    def merges(self) -> tuple[tuple[bytes, bytes], ...]:
+        """Pairs of tokens, best rank first."""
+
+    def token_id(self, token: bytes) -> int | None:
+        """The id of a token."""
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """The token of an id."""
+
+    @property
+    def n_vocab(self) -> int:
+        """The largest id + 1."""
+
+    @property
+    def is_by_rank(self) -> bool:
+        """Whether it was given as ranks: then pieces are looked up as a whole first."""
+
+    @property
+    def unreachable(self) -> int:
+        """How many tokens merging never makes."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +110,8 @@ class TokenizerSpec:
         self.validate()
 
     @classmethod
-    def from_table(cls, table: Vocabulary, **fields: Any) -> TokenizerSpec:
-        """A spec over a native `Vocabulary`, which was checked when made. The other fields are as in the constructor.
+    def from_table(cls, table: VocabularyTable, **fields: Any) -> TokenizerSpec:
+        """A spec over a table that was checked when made (a native `Vocabulary`). The other fields are as in the constructor.
 
         `vocab` and `merges` become Python objects when first asked for, and so does `ignore_merges` where the table has to
         be searched for tokens that merging cannot reach: for 100,000 tokens that takes longer than reading the file, and an
@@ -259,7 +287,7 @@ def _lookups(spec: TokenizerSpec) -> tuple[Callable[[int], bytes | None], Callab
 
 
 def _added_token_defects(spec: TokenizerSpec) -> list[str]:
-    defects = []
+    defects: list[str] = []
     if not spec.added_tokens:
         return defects
     token_of, id_of = _lookups(spec)

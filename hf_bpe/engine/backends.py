@@ -15,7 +15,7 @@ from hf_bpe.spec import TokenizerSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Engine", "EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_pattern"]
+__all__ = ["EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_pattern"]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 
@@ -91,8 +91,10 @@ def _looks_pieces_up(spec: TokenizerSpec) -> bool:
     Looking every piece up first is how tiktoken runs a table of ranks; where merging can reach every token it changes
     nothing. Whether it can is found out when somebody asks for `ignore_merges`: that takes longer than reading the table.
     """
-    by_rank = spec.table is not None and spec.table.is_by_rank
-    return spec.__dict__["ignore_merges"] if "ignore_merges" in spec.__dict__ else by_rank or spec.ignore_merges
+    is_known = "ignore_merges" in spec.__dict__
+    if not is_known and spec.table is not None and spec.table.is_by_rank:
+        return True
+    return spec.ignore_merges
 
 
 def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:

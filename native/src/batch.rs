@@ -3,7 +3,6 @@
 
 use crate::{
     cache::{Entry, PackedPiece, PieceCache, is_part, pack},
-    model::Sink,
     split::Piece,
 };
 
@@ -13,6 +12,9 @@ const PIECES: usize = 256;
 const COPIED: usize = 4;
 /// Ids gathered before they are handed on.
 const IDS: usize = 2 * COPIED * PIECES;
+
+/// Takes ids as they come, a few hundred at a time: called too seldom for a virtual call to matter.
+pub type Sink<'s> = &'s mut dyn FnMut(&[u32]);
 
 /// A piece or part that the cache of short pieces does not hold.
 #[derive(Debug, Clone, Copy)]

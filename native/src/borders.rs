@@ -93,12 +93,8 @@ fn part_part(last: u32, first: u32) -> u32 {
 impl Borders {
     /// Looks through every token.
     pub fn new<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> Self {
-        let mut borders = Self {
-            whole_whole: BitSet::new(),
-            whole_part: BitSet::new(),
-            part_whole: BitSet::new(),
-            part_part: BitSet::new(),
-        };
+        let mut borders =
+            Self { whole_whole: BitSet::new(), whole_part: BitSet::new(), part_whole: BitSet::new(), part_part: BitSet::new() };
         for token in tokens {
             for border in (1..token.len()).filter(|at| !continues(token[*at])) {
                 borders.insert(token, border);

@@ -282,7 +282,15 @@ impl<'p> Slot<'p> {
 impl PieceCache {
     /// An empty cache.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { short: Table::new(MOST_SHORT)?, medium: Table::new(MOST_MEDIUM)?, spilled: Vec::new(), long: HashMap::default(), long_bytes: 0, lookups: 0, misses: 0 })
+        Ok(Self {
+            short: Table::new(MOST_SHORT)?,
+            medium: Table::new(MOST_MEDIUM)?,
+            spilled: Vec::new(),
+            long: HashMap::default(),
+            long_bytes: 0,
+            lookups: 0,
+            misses: 0,
+        })
     }
 
     /// Appends the ids of a piece if they are known.

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
-    batch::{Batch, Missed},
+    batch::{Batch, Missed, Sink},
     borders::Borders,
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
@@ -33,9 +33,6 @@ pub struct Policy {
     matched: Matcher,
     forbidden: Matcher,
 }
-
-/// Takes ids as they come, a few hundred at a time: called too seldom for a virtual call to matter.
-pub type Sink<'s> = &'s mut dyn FnMut(&[u32]);
 
 /// Use of the caches of a tokenizer.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

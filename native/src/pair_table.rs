@@ -85,9 +85,9 @@ impl PairTable {
         ((hash >> 32) as u32) << self.rank_bits
     }
 
-    /// The rank of a pair, or the free slot where it would go.
+    /// The rank of the first slot on the pair's way that `is_it` takes, or the free slot where the way ends.
     #[inline]
-    fn find(&self, left: u32, right: u32) -> Result<u32, usize> {
+    fn probe(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let hash = hash(left, right);
         let tag = self.tag(hash);
         let mask = self.slots.len() - 1;
@@ -98,14 +98,17 @@ impl PairTable {
                 return Err(at);
             }
             let rank = slot ^ tag;
-            if rank >> self.rank_bits == 0 {
-                let merge = self.merges[rank as usize];
-                if (merge.left, merge.right) == (left, right) {
-                    return Ok(rank);
-                }
+            if rank >> self.rank_bits == 0 && is_it(rank) {
+                return Ok(rank);
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// The rank of a pair, or the free slot where it would go.
+    #[inline]
+    fn find(&self, left: u32, right: u32) -> Result<u32, usize> {
+        self.probe(left, right, |rank| self.made_of(rank, left, right).is_some())
     }
 
     /// The rank of a pair; `NO_RANK` where there is none.
@@ -124,21 +127,7 @@ impl PairTable {
         if left < SQUARE && right < SQUARE {
             return self.square[(left * SQUARE + right) as usize];
         }
-        let hash = hash(left, right);
-        let tag = self.tag(hash);
-        let mask = self.slots.len() - 1;
-        let mut at = (hash >> self.shift) as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            let rank = slot ^ tag;
-            if slot == EMPTY {
-                return NO_RANK;
-            }
-            if rank >> self.rank_bits == 0 {
-                return rank;
-            }
-            at = (at + 1) & mask;
-        }
+        self.probe(left, right, |_| true).unwrap_or(NO_RANK)
     }
 
     /// Asks for what `probable_rank` will look at.

@@ -3,11 +3,8 @@
 use crate::{
     merge::{MergeScratch, merge_piece},
     pair_table::{Merge, PairTable},
-    vocabulary::Spellings,
+    spellings::{BYTES, Spellings},
 };
-
-/// Single bytes, which come first among the symbols.
-const BYTES: u32 = 256;
 
 /// The merges of tokens in rank order (after the bytes), and the tokens that no merging reaches.
 ///
@@ -22,7 +19,7 @@ pub fn recover(spellings: &Spellings) -> (PairTable, Vec<u32>) {
     let mut pairs = PairTable::with_room_for(spellings.len());
     let mut unreachable = Vec::new();
     let mut scratch = MergeScratch::default();
-    for made in BYTES..spellings.len() as u32 {
+    for made in BYTES as u32..spellings.len() as u32 {
         let token = spellings.get(made);
         let (mut symbols, mut count) = ([0; 2], 0);
         merge_piece(token.iter().map(|byte| u32::from(*byte)), &pairs, &mut scratch, |symbol| {

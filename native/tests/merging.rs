@@ -8,7 +8,7 @@ use native::{
     merge::{MergeScratch, merge_piece},
     pair_table::{Merge, NO_RANK, PairTable},
     recover::recover,
-    vocabulary::Spellings,
+    spellings::Spellings,
 };
 use proptest::prelude::*;
 
@@ -127,7 +127,8 @@ proptest! {
 #[test]
 fn a_text_no_token_crosses_is_cut_at_every_character() {
     let (text, mut parts) = ("(中é😉x)", Vec::new());
-    Borders::new([b"ab".as_slice()].into_iter()).for_each_part(text.as_bytes(), 1, text.len() - 1, |start, end| parts.push(&text[start..end]));
+    Borders::new([b"ab".as_slice()].into_iter())
+        .for_each_part(text.as_bytes(), 1, text.len() - 1, |start, end| parts.push(&text[start..end]));
     assert_eq!(parts, ["中", "é", "😉", "x"]);
 }
 

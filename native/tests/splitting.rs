@@ -19,10 +19,7 @@ fn published() -> Vec<(&'static str, String)> {
             r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
                 .to_owned(),
         ),
-        (
-            "starcoder",
-            r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?=\p{N})|\s+(?!\S)|\s+".to_owned(),
-        ),
+        ("starcoder", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?=\p{N})|\s+(?!\S)|\s+".to_owned()),
         ("qwen2", llama3.replace("{1,3}", "")),
         ("qwen3.5", llama3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")),
         ("llama3", llama3),
@@ -99,7 +96,9 @@ fn trouble() -> impl Strategy<Value = String> {
         "\u{378}",
         "\u{10fffd}",
     ]);
-    let plain = prop::sample::select(vec![" ", " the", "Word", "don't", "It's", "WE'LL", "\n", "\n\n", "    ", " x", "(", "))", ";\n", "12", "3456"]);
+    let plain = prop::sample::select(vec![
+        " ", " the", "Word", "don't", "It's", "WE'LL", "\n", "\n\n", "    ", " x", "(", "))", ";\n", "12", "3456",
+    ]);
     let part = prop_oneof![
         4 => pieces.prop_map(str::to_owned),
         4 => plain.prop_map(str::to_owned),

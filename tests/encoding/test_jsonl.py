@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hf_bpe.encoding.documents import as_int64
 from hf_bpe.encoding.jsonl import extract_by_definition
 from hf_bpe.engine import native
-from hf_bpe.engine.encoder import as_unicode
+from hf_bpe.engine.reference import as_unicode
 
 HOSTILE = [
     b"", b"{}", b"null", b"1", b'"text"', b"[]", b'["text", "a"]', b'{"text"}', b'{"text":}', b'{"text":"a"', b'{"text":"a}',

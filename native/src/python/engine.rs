@@ -86,13 +86,7 @@ impl Engine {
         })
     }
 
-    fn encode_batch<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<Text>,
-        policy: &Policy,
-        num_threads: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
+    fn encode_batch<'py>(&self, py: Python<'py>, texts: Vec<Text>, policy: &Policy, num_threads: usize) -> PyResult<Bound<'py, PyList>> {
         let lists = PyList::empty(py);
         let each = |ids: &[u32]| lists.append(self.ints.list(py, ids)?);
         if num_threads > 1 {

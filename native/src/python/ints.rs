@@ -10,7 +10,10 @@ use pyo3::{
 };
 
 use super::errors::raise;
-use crate::{error::EngineError, memory::{prefetch, prefetch_address}};
+use crate::{
+    error::EngineError,
+    memory::{prefetch, prefetch_address},
+};
 
 /// Ids up to here get an int that all lists share; their pointers take 8 MiB if the vocabulary is that large.
 const MOST_SHARED: usize = 1 << 20;

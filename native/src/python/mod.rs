@@ -12,14 +12,18 @@ mod vocabulary;
 use pyo3::{prelude::*, pybacked::PyBackedBytes};
 
 use self::errors::run;
-use crate::{recover::recover, split::FAMILIES, unicode, vocabulary::Spellings};
+use crate::{recover::recover, spellings::Spellings, split::FAMILIES, unicode};
+
+/// (rank, length of the left part) of each reachable token, and the ranks of the others.
+type RecoveredMerges = (Vec<(usize, usize)>, Vec<usize>);
 
 /// For distinct tokens in rank order: the (rank, length of the left part) of each reachable one, and the ranks of the others.
 #[pyfunction]
-fn recover_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>) -> PyResult<(Vec<(usize, usize)>, Vec<usize>)> {
+fn recover_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>) -> PyResult<RecoveredMerges> {
     run(py, usize::MAX, || {
         // Symbols are the bytes, then the longer tokens in rank order.
-        let longer: Vec<(usize, &[u8])> = tokens.iter().map(AsRef::as_ref).enumerate().filter(|(_, token): &(_, &[u8])| token.len() != 1).collect();
+        let longer: Vec<(usize, &[u8])> =
+            tokens.iter().map(AsRef::as_ref).enumerate().filter(|(_, token): &(_, &[u8])| token.len() != 1).collect();
         let spellings = Spellings::bytes_and(&longer.iter().map(|(_, token)| *token).collect::<Vec<_>>())?;
         let rank = |symbol: u32| longer[symbol as usize - 256].0;
         let (pairs, unreachable) = recover(&spellings);

@@ -73,4 +73,3 @@ impl WordCounter {
 fn spent() -> PyErr {
     PyRuntimeError::new_err("this counter's counts were already taken; make a new one")
 }
-

@@ -35,7 +35,8 @@ pub struct Ascii {
 
 /// Classes as bits. Letters take two, so that each bit is a product: a set of high half-bytes times a set of low ones, which is what a
 /// 16-entry byte shuffle can look up.
-const LETTERS: u8 = 0b11;
+const LETTERS_4_6: u8 = 1;
+const LETTERS_5_7: u8 = 2;
 const DIGITS: u8 = 1 << 2;
 const SPACES: u8 = 1 << 3;
 const BLANKS: u8 = 1 << 4;
@@ -44,25 +45,36 @@ const APOSTROPHES: u8 = 1 << 6;
 const SLASHES: u8 = 1 << 7;
 
 /// Classes that bytes with this high half may be in. Bytes beyond ASCII are in none.
-const BY_HIGH_HALF: [u8; 16] = [BLANKS | NEWLINES, 0, SPACES | APOSTROPHES | SLASHES, DIGITS, 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0];
-/// Classes that bytes with this low half may be in.
+const BY_HIGH_HALF: [u8; 16] = {
+    let mut table = [0; 16];
+    table[0] = BLANKS | NEWLINES;
+    table[2] = SPACES | APOSTROPHES | SLASHES;
+    table[3] = DIGITS;
+    table[4] = LETTERS_4_6;
+    table[5] = LETTERS_5_7;
+    table[6] = LETTERS_4_6;
+    table[7] = LETTERS_5_7;
+    table
+};
+
+/// Classes that bytes with this low half may be in: letters are 0x41 to 0x5A and 0x61 to 0x7A.
 const BY_LOW_HALF: [u8; 16] = {
     let mut table = [0; 16];
     let mut low = 0;
     while low < 16 {
-        table[low] = match low {
-            0 => SPACES | 2,
-            7 => APOSTROPHES | 3,
-            0xF => SLASHES | 1,
-            0xA => NEWLINES | 3,
-            0xD => NEWLINES | 1,
-            9 => BLANKS | 3,
-            0xB | 0xC => BLANKS | 1,
-            1..=8 => 3,
-            _ => 1,
-        } | if low <= 9 { DIGITS } else { 0 };
+        table[low] |= if low >= 1 { LETTERS_4_6 } else { 0 };
+        table[low] |= if low <= 0xA { LETTERS_5_7 } else { 0 };
+        table[low] |= if low <= 9 { DIGITS } else { 0 };
         low += 1;
     }
+    table[0] |= SPACES;
+    table[9] |= BLANKS; // tab
+    table[0xB] |= BLANKS;
+    table[0xC] |= BLANKS;
+    table[0xA] |= NEWLINES;
+    table[0xD] |= NEWLINES;
+    table[7] |= APOSTROPHES;
+    table[0xF] |= SLASHES;
     table
 };
 
@@ -134,7 +146,8 @@ impl Classes {
     pub fn of(window: &[u8; WINDOW], ascii: Ascii) -> Self {
         let Ascii { letters, digits, spaces, blanks, newlines, apostrophes, slashes, bit5, .. } = ascii;
         let (lower, upper) = (letters & bit5, letters & !bit5);
-        let mut classes = Self { letters, upper, lower, marks: 0, digits, spaces, blanks, newlines, apostrophes, slashes, tails: 0, unclear: 0 };
+        let mut classes =
+            Self { letters, upper, lower, marks: 0, digits, spaces, blanks, newlines, apostrophes, slashes, tails: 0, unclear: 0 };
         if ascii.bit7 != 0 {
             classes.add_beyond_ascii(window, ascii);
         }

@@ -1,6 +1,6 @@
 //! Cutting text into pieces that merging never crosses.
 
-pub mod classes;
+mod classes;
 mod deepseek;
 mod general;
 mod rules;
