@@ -38,7 +38,7 @@ def peak_kilobytes(path: Path, output: Path) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.txt", "one-document.txt", "a.parquet"])
-def test_five_times_the_corpus_needs_no_more_memory(tmp_path: Path, name: str) -> None:
+def test_three_times_the_corpus_needs_no_more_memory(tmp_path: Path, name: str) -> None:
     text = "hello world the end of this line, and so on\n"
 
     def peak(megabytes: int) -> int:
@@ -53,8 +53,9 @@ def test_five_times_the_corpus_needs_no_more_memory(tmp_path: Path, name: str) -
             )
         return peak_kilobytes(path, tmp_path / f"out-{megabytes}")
 
-    small, large = peak(6), peak(30)
-    assert large - small < 12_000, f"{small:,} kB for 6 MB of text, {large:,} kB for 30 MB"
+    # Both are more than is read at a time, so that every buffer is there in both.
+    small, large = peak(40), peak(120)
+    assert large - small < 20_000, f"{small:,} kB for 40 MB of text, {large:,} kB for 120 MB"
 
 
 def test_no_thread_outlasts_a_run(tmp_path: Path) -> None:
