@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def test_each_id_stands_where_its_bytes_are(spec: TokenizerSpec, text: str) -> N
         assert native.decode_bytes([token_id]) == content[start:stop]
         before = len(content[:start].decode("utf-8", "ignore")), len(content[:stop].decode("utf-8", "replace"))
         assert (first, last) == before
-    assert all(left[1] <= right[0] for left, right in zip(in_bytes, in_bytes[1:], strict=False))
+    assert all(left[1] <= right[0] for left, right in pairwise(in_bytes))
     if spec.unmatched == "keep" and text:
         assert [start for start, _ in in_bytes] + [len(content)] == [0] + [stop for _, stop in in_bytes]
 
