@@ -10,7 +10,7 @@ from unittest import mock
 
 from tqdm import tqdm
 
-from hf_bpe import NAMED_PATTERNS, AddedToken, Encoder, HfBpeError, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, AddedToken, Encoder, TokenizerSpec
 from hf_bpe.engine import native
 from tests.fuzz.subjects import Mismatch, Tally, shown, shrink
 from tests.fuzz.texts import any_character
@@ -77,6 +77,7 @@ def random_added_tokens(generator: random.Random, vocab: dict[bytes, int], alpha
         token_id = vocab.get(content.encode(), free)
         free += token_id == free
         flags = {name: generator.random() < 0.3 for name in ("single_word", "lstrip", "rstrip")}
+        flags["lstrip"] &= not content.isspace()  # differs from `tokenizers`: tests/test_white_space_taken_twice.py
         tokens.append(AddedToken(content, token_id, special=generator.random() < 0.5, **flags))
     return tuple(tokens)
 
@@ -133,7 +134,7 @@ def answers(encoder: Encoder, text: str) -> dict[str, Any]:
                     found = encoder.encode_with_offsets(text, unit=unit, **policy)  # type: ignore[arg-type]
                     said[f"{name}, {unit}"] = (found[0].tolist(), found[1].tolist())
             said[f"{name}, bytes"] = encoder.decode_bytes(ids)
-        except HfBpeError as error:
+        except Exception as error:  # noqa: BLE001 - a defect of either engine is an answer too
             said[name] = type(error).__name__, str(error)
     return said
 
