@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
         "--count", type=int, default=10_000_000, help="in all, shared out over vocabularies (default 10 million)"
     )
     specs = kinds.add_parser("specs", parents=[common], help="random tokenizers, native against reference")
-    specs.add_argument("--count", type=int, default=5000, help="how many (default 5,000)")
+    specs.add_argument("--count", type=int, default=2000, help="how many (default 2,000)")
     return top
 
 

@@ -131,7 +131,7 @@ def answers(encoder: Encoder, text: str) -> dict[str, Any]:
                 said[f"{name}, count"] = encoder.count(text, **policy)
                 said[f"{name}, array"] = encoder.encode_to_numpy(text, **policy).tolist()
                 for unit in ("bytes", "characters"):
-                    found = encoder.encode_with_offsets(text, unit=unit, **policy)  # type: ignore[arg-type]
+                    found = encoder.encode_with_offsets(text, unit=unit, **policy)
                     said[f"{name}, {unit}"] = (found[0].tolist(), found[1].tolist())
             said[f"{name}, bytes"] = encoder.decode_bytes(ids)
         except Exception as error:  # noqa: BLE001 - a defect of either engine is an answer too

@@ -18,13 +18,14 @@ def run(subject: Subject, documents: Documents, count: int, seed: int, tally: Ta
     """So many strings."""
     reference = Encoder(subject.spec, engine="reference")
     with tqdm(total=count, unit=" strings", unit_scale=True, desc=subject.name) as bar:
-        number = 0
-        while bar.n < count:
+        number = done = 0
+        while done < count:
             where = f"batch {number} of seed {seed}"
             generator = random.Random(f"{subject.name} {seed} {number}")
-            texts = strings(min(BATCH, count - bar.n), generator, documents.stretch(generator, 400_000) * 2 + " " * 2000)
+            texts = strings(min(BATCH, count - done), generator, documents.stretch(generator, 400_000) * 2 + " " * 2000)
             check(subject, reference, texts, number, where)
             bar.update(len(texts))
+            done += len(texts)
             tally.add(subject.name, len(texts) / 1e6)
             number += 1
 
@@ -48,6 +49,6 @@ def check(subject: Subject, reference: Encoder, texts: list[str], number: int, w
                 f"{subject.name}: the reference differs; string {at} of {where}\ntext = {shown(text)}\ntiktoken = {ids}"
             )
         for unit in ("bytes", "characters"):
-            ours, theirs = (engine.encode_with_offsets(text, unit=unit) for engine in (subject.ours, reference))  # type: ignore[arg-type]
+            ours, theirs = (engine.encode_with_offsets(text, unit=unit) for engine in (subject.ours, reference))
             if ours[0].tolist() != ids or ours[1].tolist() != theirs[1].tolist():
                 raise Mismatch(f"{subject.name}: offsets in {unit} differ; string {at} of {where}\ntext = {shown(text)}")
