@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import tiktoken
 
 import conversion
 from benchmarks.vocabularies import sources
-from hf_bpe import Encoder, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, Encoder, TokenizerSpec
+from hf_bpe.engine import native
 from tests.support.official import TIKTOKEN_PATTERNS
+from tests.support.vocabularies import cl100k_ranks, tekken
 
 _SHOWN = 4000
 _TRIALS = 4000
@@ -62,24 +66,35 @@ class Subject:
 
 
 def subjects(folder: Path | None, only: list[str]) -> dict[str, Callable[[], Subject]]:
-    """By name, what loads it: those of installed packages, and of `folder`, whose split tiktoken knows."""
-    found = {name: path for name, path in sources(folder).items() if name in TIKTOKEN_PATTERNS}
+    """By name, what loads it: those of installed packages, those of `folder`, and the ranks of cl100k under other splits."""
+    paths = {name: path for name, path in sources(folder).items() if name in TIKTOKEN_PATTERNS}
+    found = {name: partial(load, name, path) for name, path in paths.items()}
+    found["tekken"] = partial(of_ranks, "tekken", lambda: tekken()[0])
+    for split in TIKTOKEN_PATTERNS:
+        if split not in found:
+            found[split] = partial(of_ranks, split, cl100k_ranks)
     unknown = set(only) - set(found)
     if unknown:
         raise SystemExit(f"no vocabulary {', '.join(sorted(unknown))}; there are {', '.join(found)}")
-
-    def loader(name: str, path: Path) -> Callable[[], Subject]:
-        return lambda: load(name, path)
-
-    return {name: loader(name, found[name]) for name in only or found}
+    return {name: found[name] for name in only or found}
 
 
 def load(name: str, path: Path) -> Subject:
-    """Read a vocabulary, without its special tokens."""
+    """A vocabulary out of a file or folder, without its special tokens."""
     spec = conversion.load(path) if path.is_dir() else conversion.load(path, pattern=name)
-    if spec.added_tokens:
-        spec = dataclasses.replace(spec, added_tokens=())
     ranks = dict((conversion.load(path) if path.is_dir() else conversion.load(path, pattern=name)).vocab)
+    return pair(name, dataclasses.replace(spec, added_tokens=()) if spec.added_tokens else spec, ranks)
+
+
+def of_ranks(name: str, ranks: Callable[[], dict[bytes, int]]) -> Subject:
+    """A table of ranks under a named split."""
+    content = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks().items())
+    table = native.Vocabulary.from_rank_file(content)
+    return pair(name, TokenizerSpec.from_table(table, pattern=NAMED_PATTERNS[name].pattern), ranks())
+
+
+def pair(name: str, spec: TokenizerSpec, ranks: dict[bytes, int]) -> Subject:
+    """Both encoders. The spec is as loaded: nobody asked it for its tokens yet."""
     official = tiktoken.Encoding(name, pat_str=TIKTOKEN_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
     return Subject(name, spec, Encoder(spec, engine="native"), official)
 
