@@ -1,0 +1,67 @@
+"""`python -m tests.fuzz documents|strings|specs`: exits with 1 and a reproducer at the first mismatch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.fuzz import documents, random_specs, short_strings
+from tests.fuzz.subjects import Mismatch, Tally, subjects
+from tests.fuzz.texts import Documents
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--seed", type=int, default=0, help="other input for every number (default 0)")
+    texts = argparse.ArgumentParser(add_help=False, parents=[common])
+    texts.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder of rank files besides those of packages")
+    texts.add_argument("--only", nargs="+", default=[], metavar="NAME", help="not all vocabularies, but these")
+    texts.add_argument("--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)")
+    top = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    kinds = top.add_subparsers(dest="kind", required=True)
+    long = kinds.add_parser("documents", parents=[texts], help="long documents, against tiktoken")
+    long.add_argument("--megabytes", type=float, default=100.0, help="per vocabulary (default 100)")
+    short = kinds.add_parser("strings", parents=[texts], help="short strings, against tiktoken and the reference")
+    short.add_argument(
+        "--count", type=int, default=10_000_000, help="in all, shared out over vocabularies (default 10 million)"
+    )
+    specs = kinds.add_parser("specs", parents=[common], help="random tokenizers, native against reference")
+    specs.add_argument("--count", type=int, default=2000, help="how many (default 2,000)")
+    return top
+
+
+def run(arguments: argparse.Namespace, tally: Tally) -> None:
+    """Do what was asked for. Raises `Mismatch`."""
+    if arguments.kind == "specs":
+        random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    loaders = subjects(arguments.vocabularies, arguments.only)
+    source = Documents(arguments.corpus)
+    for load in loaders.values():
+        if arguments.kind == "documents":
+            documents.run(load(), source, arguments.megabytes, arguments.seed, tally)
+        else:
+            short_strings.run(load(), source, arguments.count // len(loaders), arguments.seed, tally)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
+    arguments = parser().parse_args(given)
+    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers"}[arguments.kind])
+    try:
+        run(arguments, tally)
+    except Mismatch as mismatch:
+        print(f"\nMISMATCH {mismatch}\nbefore that, no mismatch in {tally}")  # noqa: T201
+        return 1
+    except KeyboardInterrupt:
+        print(f"\nstopped; no mismatch in {tally}")  # noqa: T201
+        return 130
+    print(f"no mismatch in {tally}")  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
