@@ -38,8 +38,12 @@ class PurePythonEngine(ReferenceEngine):
         self, data: Any, offsets: NDArray[Any], policy: ReferencePolicy, num_threads: int, narrow: bool
     ) -> Arrays:
         """The same for texts that stand in `data` as UTF-8."""
-        content, texts = bytes(data), []
-        bounds = [int(offset) for offset in offsets]
+        view, texts = memoryview(data), []
+        if view.itemsize != 1 or not view.contiguous:
+            raise ValueError("the data must be contiguous bytes")
+        if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
+            raise TypeError("the offsets must be an int64 array of one dimension")
+        content, bounds = bytes(view), offsets.tolist()
         if not bounds or min(bounds) < 0 or bounds != sorted(bounds) or bounds[-1] > len(content):
             raise ValueError(f"offsets must ascend, hold at least one number, and end within the {len(content)} bytes of data")
         for number, (start, stop) in enumerate(pairwise(bounds)):

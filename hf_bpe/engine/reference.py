@@ -90,10 +90,12 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
 def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[int]:
     """Merge the best-ranked pair until no pair has a rank. `ranks`: (left, right) -> (rank, merged id)."""
     while len(ids) > 1:
-        best = min(pairwise(ids), key=lambda pair: ranks.get(pair, (len(ranks), 0))[0])
-        if best not in ranks:
+        rank_at = [ranks.get(pair, (len(ranks), 0))[0] for pair in pairwise(ids)]
+        best = min(rank_at)
+        if best == len(ranks):
             break
-        ids = merge_pair(ids, best, ranks[best][1])
+        place = rank_at.index(best)  # one merge at a time: what it makes may merge before its neighbours do
+        ids = [*ids[:place], ranks[ids[place], ids[place + 1]][1], *ids[place + 2 :]]
     return ids
 
 
@@ -119,6 +121,8 @@ def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple
             start = max(done, len(_strip_space(text[:start], right=True)))
         if token.rstrip:
             stop = len(text) - len(_strip_space(text[stop:], right=False))
+        if start >= stop:  # all of it is white space that the token before took along
+            continue
         if done < start:
             yield done, start, None
         yield start, stop, token

@@ -80,6 +80,9 @@ impl Matcher {
             if token.rstrip {
                 end = text.len() - text[end..].trim_start_matches(char::is_whitespace).len();
             }
+            if start >= end {
+                continue; // all of it is white space that the token before took along
+            }
             if done < start {
                 visit(done..start, None)?;
             }
