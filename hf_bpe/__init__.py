@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         UnknownTokenError,
     )
     from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
+    from hf_bpe.pieces import Piece, SentencePieceRules
     from hf_bpe.plugin import HfBpeTokenizer
     from hf_bpe.spec import AddedToken, TokenizerSpec
     from hf_bpe.training import train
@@ -55,6 +56,7 @@ _HOMES = {
         "UnknownTokenError",
     ),
     "hf_bpe.patterns": ("NAMED_PATTERNS", "resolve_pattern"),
+    "hf_bpe.pieces": ("Piece", "SentencePieceRules"),
     "hf_bpe.plugin": ("HfBpeTokenizer",),
     "hf_bpe.spec": ("AddedToken", "TokenizerSpec"),
     "hf_bpe.training": ("train",),
@@ -75,8 +77,10 @@ __all__ = [
     "HfBpeError",
     "HfBpeTokenizer",
     "PatternError",
+    "Piece",
     "Ragged",
     "ResumeRefused",
+    "SentencePieceRules",
     "SpecError",
     "TokenizerSpec",
     "TrainingError",

@@ -22,6 +22,19 @@ __all__ = [
 ]
 
 
+_SHOWN = 5
+
+
+def some(items: Sequence[str]) -> str:
+    """The first few of what a message is about, and how many more there are.
+
+    >>> some(["1", "2", "3", "4", "5", "6", "7"])
+    '1, 2, 3, 4, 5 and 2 more'
+    """
+    shown = ", ".join(items[:_SHOWN])
+    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+
+
 class HfBpeError(Exception):
     """Base of everything this package raises on purpose."""
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from hf_bpe.errors import PatternError, SpecError
+from hf_bpe.errors import PatternError, SpecError, some
 from hf_bpe.patterns import check_pattern
+from hf_bpe.pieces import SentencePieceRules
 
 __all__ = ["AddedToken", "TokenizerSpec", "VocabularyTable"]
 
 MAX_TOKEN_ID = 2**31 - 1
 """Ids fit a signed 32-bit integer everywhere (numpy, torch and GGUF readers assume it)."""
-
-_SHOWN = 5
 
 
 class VocabularyTable(Protocol):
@@ -80,7 +79,8 @@ class TokenizerSpec:
     ignore_merges: a piece that is a token as a whole gets that token's id without merging. It changes ids only where a
         token cannot be reached by merging (Llama 3 has 588 of those).
     added_tokens: matched leftmost first, and the longest of those that start at one place.
-    dialect: "byte_level": merging starts from single bytes, all 256 of which are in `vocab`.
+    sentencepiece: the pieces and rules of a SentencePiece model, which then decide everything but the added tokens: see
+        `from_sentencepiece`. None: merging starts from single bytes, all 256 of which are in `vocab`.
     provenance: where it came from, free text by key; not part of equality.
 
     Raises `SpecError` naming every defect.
@@ -96,10 +96,12 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     ignore_merges: bool = field(default_factory=bool)  # False; a plain default would be found before `__getattr__`
     unmatched: Literal["keep", "drop"] = "keep"
-    dialect: Literal["byte_level"] = "byte_level"
+    sentencepiece: SentencePieceRules | None = None
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
+        if self.sentencepiece is not None:
+            raise SpecError(["a SentencePiece model has no vocab and merges of its own; use TokenizerSpec.from_sentencepiece"])
         defects = _shape_defects(self)
         if defects:
             raise SpecError(defects)
@@ -117,11 +119,31 @@ class TokenizerSpec:
         be searched for tokens that merging cannot reach: for 100,000 tokens that takes longer than reading the file, and an
         `Encoder` needs none of it.
         """
+        return cls._without_checking_vocab(fields | {"table": table})
+
+    @classmethod
+    def from_sentencepiece(
+        cls, rules: SentencePieceRules, *, added_tokens: Iterable[AddedToken] = (), provenance: Mapping[str, str] | None = None
+    ) -> TokenizerSpec:
+        """A spec of the dialect "sentencepiece". `vocab` maps the pieces as UTF-8, U+2581 and `<0x41>` as written, to their ids.
+
+        There are no merges: which pairs merge, and when, follows from the scores. Control pieces become special tokens where
+        `added_tokens` names them with their id.
+        """
+        defects = rules.defects()
+        if defects:
+            raise SpecError(defects)
+        vocab = MappingProxyType({piece.content.encode(): number for number, piece in enumerate(rules.pieces)})
+        fields = {"vocab": vocab, "merges": (), "ignore_merges": False, "table": None, "sentencepiece": rules}
+        return cls._without_checking_vocab(fields | {"added_tokens": added_tokens, "provenance": provenance or {}})
+
+    @classmethod
+    def _without_checking_vocab(cls, fields: dict[str, Any]) -> TokenizerSpec:
         spec = object.__new__(cls)
         values = {f.name: f.default for f in dataclass_fields(cls) if f.default is not MISSING} | {"provenance": {}} | fields
         values["added_tokens"] = tuple(values["added_tokens"])
         values["provenance"] = MappingProxyType(dict(values["provenance"]))
-        for name, value in (values | {"table": table}).items():
+        for name, value in values.items():
             object.__setattr__(spec, name, value)
         defects = [*_added_token_defects(spec), *_rule_defects(spec)]
         if defects:
@@ -143,6 +165,11 @@ class TokenizerSpec:
         object.__setattr__(self, name, value)
         return value
 
+    @property
+    def dialect(self) -> Literal["byte_level", "sentencepiece"]:
+        """What merging starts from: bytes, or the characters of a SentencePiece model."""
+        return "byte_level" if self.sentencepiece is None else "sentencepiece"
+
     def token_id(self, token: bytes) -> int | None:
         """The id of a token given as bytes, added tokens included, or None.
 
@@ -156,7 +183,11 @@ class TokenizerSpec:
 
     def validate(self) -> None:
         """Raise `SpecError` naming every defect; return None for a sound description (as every constructed one is)."""
-        defects = [*_vocab_defects(self), *_merge_defects(self), *_added_token_defects(self), *_rule_defects(self)]
+        if self.sentencepiece is not None:
+            basis = self.sentencepiece.defects()
+        else:
+            basis = [*_vocab_defects(self), *_merge_defects(self)]
+        defects = [*basis, *_added_token_defects(self), *_rule_defects(self)]
         if defects:
             raise SpecError(defects)
 
@@ -188,18 +219,32 @@ class TokenizerSpec:
             digest.update(b"%d:%d:%s" % (token_id, len(token), token))
         for left, right in self.merges:
             digest.update(b"%d:%s%s" % (len(left), left, right))
-        rules = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
+        rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
+        if self.sentencepiece is not None:
+            rules += (self.sentencepiece,)
         digest.update(repr(rules).encode())
         return digest.hexdigest()
 
     def replace(self, **changes: Any) -> TokenizerSpec:
-        """A copy with some fields changed, checked again."""
-        return replace(self, **changes)
+        """A copy with some fields changed, checked again.
+
+        >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
+        >>> spec.replace(added_tokens=[AddedToken("<s>", 256)]).n_vocab
+        257
+        """
+        if self.sentencepiece is None:
+            return replace(self, **changes)
+        fields = {"added_tokens": self.added_tokens, "provenance": self.provenance} | changes
+        return self.from_sentencepiece(fields.pop("sentencepiece", self.sentencepiece), **fields)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.sentencepiece is not None:
+            return _rebuild, (
+                {"rules": self.sentencepiece, "added_tokens": self.added_tokens, "provenance": dict(self.provenance)},
+            )
         values = {f.name: getattr(self, f.name) for f in dataclass_fields(self)}
         values["vocab"], values["provenance"] = dict(self.vocab), dict(self.provenance)
         return _rebuild, (values,)
@@ -212,12 +257,7 @@ class TokenizerSpec:
 
 
 def _rebuild(values: dict[str, Any]) -> TokenizerSpec:
-    return TokenizerSpec(**values)
-
-
-def _some(items: list[str]) -> str:
-    shown = ", ".join(items[:_SHOWN])
-    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+    return TokenizerSpec.from_sentencepiece(**values) if "rules" in values else TokenizerSpec(**values)
 
 
 def _shape_defects(spec: TokenizerSpec) -> list[str]:
@@ -234,13 +274,13 @@ def _shape_defects(spec: TokenizerSpec) -> list[str]:
         if not (isinstance(t, AddedToken) and type(t.id) is int and isinstance(t.content, str))
     ]
     if bad_tokens:
-        defects.append(f"tokens must be bytes: {_some(bad_tokens)}")
+        defects.append(f"tokens must be bytes: {some(bad_tokens)}")
     if bad_ids:
-        defects.append(f"ids must be int: {_some(bad_ids)}")
+        defects.append(f"ids must be int: {some(bad_ids)}")
     if bad_merges:
-        defects.append(f"merges must be pairs of bytes: {_some(bad_merges)}")
+        defects.append(f"merges must be pairs of bytes: {some(bad_merges)}")
     if bad_added:
-        defects.append(f"added tokens must be AddedToken(content: str, id: int): {_some(bad_added)}")
+        defects.append(f"added tokens must be AddedToken(content: str, id: int): {some(bad_added)}")
     return defects
 
 
@@ -250,14 +290,14 @@ def _vocab_defects(spec: TokenizerSpec) -> list[str]:
         defects.append("vocab holds the empty token")
     missing = [f"0x{byte:02X}" for byte in range(256) if bytes([byte]) not in spec.vocab]
     if missing:
-        defects.append(f"vocab lacks the bytes {_some(missing)}; a byte-level tokenizer needs all 256")
+        defects.append(f"vocab lacks the bytes {some(missing)}; a byte-level tokenizer needs all 256")
     out_of_range = [f"{t!r}: {i}" for t, i in spec.vocab.items() if not 0 <= i <= MAX_TOKEN_ID]
     if out_of_range:
-        defects.append(f"ids must lie in 0..{MAX_TOKEN_ID}: {_some(out_of_range)}")
+        defects.append(f"ids must lie in 0..{MAX_TOKEN_ID}: {some(out_of_range)}")
     if len(set(spec.vocab.values())) < len(spec.vocab):
         owner: dict[int, bytes] = {}
         clashes = [f"{t!r} and {owner[i]!r} share id {i}" for t, i in spec.vocab.items() if owner.setdefault(i, t) is not t]
-        defects.append(f"ids are not unique: {_some(clashes)}")
+        defects.append(f"ids are not unique: {some(clashes)}")
     return defects
 
 
@@ -270,11 +310,11 @@ def _merge_defects(spec: TokenizerSpec) -> list[str]:
     ]
     defects = []
     if unknown:
-        defects.append(f"merges use or make tokens that are not in vocab: {_some(unknown)}")
+        defects.append(f"merges use or make tokens that are not in vocab: {some(unknown)}")
     if len(set(spec.merges)) < len(spec.merges):
         seen: set[tuple[bytes, bytes]] = set()
         repeated = [f"{m[0]!r} + {m[1]!r}" for m in spec.merges if m in seen or seen.add(m)]  # type: ignore[func-returns-value]
-        defects.append(f"merges appear more than once: {_some(repeated)}")
+        defects.append(f"merges appear more than once: {some(repeated)}")
     return defects
 
 
@@ -318,8 +358,6 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
 
 def _rule_defects(spec: TokenizerSpec) -> list[str]:
     defects = []
-    if spec.dialect != "byte_level":
-        defects.append(f"dialect {spec.dialect!r} is not known; it must be 'byte_level'")
     if spec.unmatched not in ("keep", "drop"):
         defects.append(f"unmatched is {spec.unmatched!r}; it must be 'keep' or 'drop'")
     if spec.pattern is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from hf_bpe import AddedToken, SpecError, TokenizerSpec
+from hf_bpe import AddedToken, Piece, SentencePieceRules, SpecError, TokenizerSpec
 from tests.support.vocabularies import BYTES, random_specs
 
 
@@ -44,7 +44,6 @@ def make(**fields: Any) -> TokenizerSpec:
         ({"added_tokens": (AddedToken("<s>", 97),)}, r"'<s>' has id 97, which is b'a' in vocab"),
         ({"added_tokens": (AddedToken("ab", 300),)}, "'ab' has id 300, but the same text has id 256"),
         ({"added_tokens": ("<s>",)}, "added tokens must be AddedToken"),
-        ({"dialect": "unigram"}, "dialect 'unigram' is not known"),
         ({"unmatched": "skip"}, "unmatched is 'skip'"),
         ({"pattern": "("}, "expected '\\)'"),
         ({"pattern": "a*"}, "can match the empty string"),
@@ -57,7 +56,7 @@ def test_each_defect_is_named(fields: dict[str, Any], defect: str) -> None:
 
 def test_all_defects_are_named_at_once_and_survive_pickling() -> None:
     with pytest.raises(SpecError) as caught:
-        make(merges=((b"a", b"c"),), pattern="a*", dialect="x")
+        make(merges=((b"a", b"c"),), pattern="a*", unmatched="x")
     assert len(caught.value.defects) == 3
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
@@ -170,3 +169,55 @@ def test_the_fingerprint_tells_where_the_bytes_of_a_merge_part() -> None:
 def test_the_largest_id_is_allowed() -> None:
     spec = TokenizerSpec(vocab=BYTES | {b"ab": 2**31 - 1}, merges=((b"a", b"b"),))
     assert spec.n_vocab == 2**31
+
+
+PIECES = (Piece("<unk>", kind="unknown"), Piece("a", -1.0), Piece("b", -2.0), Piece("ab", -0.5))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "fields", "defect"),
+    [
+        (PIECES[1:], {}, "exactly one unknown piece, not 0"),
+        ((*PIECES, Piece("<u>", kind="unknown")), {}, "exactly one unknown piece, not 2: '<unk>', '<u>'"),
+        ((*PIECES, Piece("a")), {}, "pieces appear more than once: 'a'"),
+        ((*PIECES, Piece("")), {}, "piece 4 is empty"),
+        ((*PIECES, Piece("a\0")), {}, "hold a NUL"),
+        ((*PIECES, Piece("\ud800")), {}, "lone surrogate"),
+        ((*PIECES, Piece("c", float("nan"))), {}, "'c' has nan"),
+        ((*PIECES, Piece("c", 0.1)), {}, "finite 32-bit floats: 'c' has 0.1"),
+        ((*PIECES, Piece("c", 1e300)), {}, "finite 32-bit floats"),
+        ((*PIECES, Piece("c", kind="word")), {}, "piece kinds must be one of .* not 'word'"),  # type: ignore[arg-type]
+        ((*PIECES, Piece("<0x41>", kind="byte")), {}, "byte_fallback is off: '<0x41>'"),
+        ((*PIECES, Piece("0x41", kind="byte")), {"byte_fallback": True}, "written like '<0x41>': '0x41'"),
+        (PIECES, {"byte_fallback": True}, "missing: '<0x00>', '<0x01>'"),
+        (PIECES, {"prepend_scheme": "sometimes"}, "prepend_scheme is 'sometimes'"),
+        (PIECES, {"eos_id": 4}, "eos_id is 4, which is no id of a piece"),
+        (PIECES, {"escape_whitespaces": 1}, "escape_whitespaces must be True or False, not 1"),
+        (PIECES, {"precompiled_charsmap": "x"}, "precompiled_charsmap must be bytes, not a str"),
+        (("a",), {}, "pieces must be Piece"),
+    ],
+)
+def test_each_defect_of_a_sentencepiece_model_is_named(pieces: tuple[Piece, ...], fields: dict[str, Any], defect: str) -> None:
+    with pytest.raises(SpecError, match=defect):
+        TokenizerSpec.from_sentencepiece(SentencePieceRules(pieces, **fields))
+
+
+def test_a_sentencepiece_model_is_a_spec() -> None:
+    spec = TokenizerSpec.from_sentencepiece(
+        SentencePieceRules(PIECES), added_tokens=[AddedToken("<unk>", 0), AddedToken("<x>", 4)]
+    )
+    assert (spec.dialect, spec.n_vocab, spec.vocab_size, dict(spec.special_tokens)) == (
+        "sentencepiece",
+        5,
+        5,
+        {"<unk>": 0, "<x>": 4},
+    )
+    assert pickle.loads(pickle.dumps(spec)) == copy.deepcopy(spec) == spec
+    assert spec.replace(added_tokens=()).sentencepiece == spec.sentencepiece
+    assert spec.replace(sentencepiece=SentencePieceRules(PIECES, bos_id=1)).fingerprint != spec.fingerprint
+    spec.validate()
+
+
+def test_what_a_sentencepiece_model_has_not_cannot_be_given() -> None:
+    with pytest.raises(SpecError, match="use TokenizerSpec.from_sentencepiece"):
+        make(sentencepiece=SentencePieceRules(PIECES))
