@@ -219,5 +219,5 @@ def test_a_sentencepiece_model_is_a_spec() -> None:
 
 
 def test_what_a_sentencepiece_model_has_not_cannot_be_given() -> None:
-    with pytest.raises(SpecError, match="use TokenizerSpec.from_sentencepiece"):
+    with pytest.raises(SpecError, match=r"use TokenizerSpec\.from_sentencepiece"):
         make(sentencepiece=SentencePieceRules(PIECES))
