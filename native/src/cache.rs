@@ -190,10 +190,10 @@ impl<const KEYS: usize> Table<KEYS> {
 
     /// Makes room if half the entries are taken. Places change.
     fn grow(&mut self) {
-        if 2 * self.inserted <= self.entries.len() || self.entries.len() >= self.most {
+        if 4 * self.inserted <= self.entries.len() || self.entries.len() >= self.most {
             return;
         }
-        let Ok(wider) = Pages::zeroed(self.entries.len() * 4) else {
+        let Ok(wider) = Pages::zeroed((self.entries.len() * 4).min(self.most)) else {
             self.most = self.entries.len(); // no memory for more: the older entries make way
             return;
         };
@@ -216,7 +216,7 @@ impl<const KEYS: usize> Table<KEYS> {
 
 const FIRST_ENTRIES: usize = 1 << 10;
 /// Of 32 bytes: 8 MiB.
-const MOST_SHORT: usize = 1 << 18;
+const MOST_SHORT: usize = 1 << 19;
 /// Of 64 bytes: 4 MiB.
 const MOST_MEDIUM: usize = 1 << 16;
 /// Ids that do not fit their entries: 4 MiB.
