@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hf_bpe
+from hf_bpe.cuts import last_cut
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import CorpusError, PatternError, TrainingError
 from hf_bpe.training import corpus as corpus_module
@@ -83,8 +84,8 @@ def test_files_read_in_parts_give_what_the_whole_gives(pattern: str, tmp_path: P
 def test_a_break_after_white_space_is_no_place_to_cut() -> None:
     # Cut after " \n" it would be one piece at the end of the text, but two before a letter.
     assert hf_bpe.Encoder(train(iter(["x"]), 256, pattern="gpt2")).pretokenize("a \nb") == ["a", " ", "\n", "b"]
-    assert corpus_module._last_cut("a \nb") == 0
-    assert corpus_module._last_cut("a\nb") == 2
+    assert last_cut("a \nb") == 0
+    assert last_cut("a\nb") == 2
 
 
 def test_special_tokens_are_cut_out_and_get_the_last_ids() -> None:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, overload
 
 import numpy.typing as npt
 
+from hf_bpe.cuts import can_cut
 from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
@@ -23,7 +24,7 @@ from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
 from hf_bpe.encoding.shards import ShardWriter
 from hf_bpe.encoding.sources import Paths, Source, find_sources
-from hf_bpe.encoding.text import can_cut, read_text
+from hf_bpe.encoding.text import read_text
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
 
@@ -181,7 +182,7 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        self._cuttable = can_cut(spec)
+        self._cuttable = can_cut(spec.pattern) and all(token.special for token in spec.added_tokens)
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad

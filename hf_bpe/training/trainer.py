@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
+from hf_bpe.cuts import can_cut
 from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
 from hf_bpe.errors import CorpusError, TrainingError
-from hf_bpe.patterns import find_named_pattern, resolve_pattern
+from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, batches, corpus_paths, corpus_size, texts_of
 
@@ -153,9 +154,7 @@ def _count_corpus(
     corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool
 ) -> None:
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = (
-        pattern is not None and find_named_pattern(pattern) is not None and not any("\n" in token for token in special_tokens)
-    )
+    cuttable = can_cut(pattern) and not any("\n" in token for token in special_tokens)
     total = corpus_size(corpus_paths(corpus))
     seen = 0
     with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
