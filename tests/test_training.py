@@ -17,6 +17,7 @@ from hf_bpe.cuts import last_cut
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import CorpusError, PatternError, TrainingError
 from hf_bpe.training import corpus as corpus_module
+from hf_bpe.training import trainer as trainer_module
 from tests.support.text import difficult_text, generated_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
@@ -117,7 +118,7 @@ def test_texts_of_an_iterator_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     class Text(str):
         __slots__ = ("__weakref__",)
 
-    monkeypatch.setattr(corpus_module, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(trainer_module, "_BATCH_CHARACTERS", 1000)
     alive: weakref.WeakSet[Text] = weakref.WeakSet()
     most = 0
 

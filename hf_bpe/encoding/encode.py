@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, overload
 
 import numpy.typing as npt
 
+from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
 from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
@@ -218,7 +219,7 @@ class _Run:
         for source in self._sources:
             before.append(before[-1] + source.size)
         with Prefetched(self._batches(first, start)) as batches:
-            for group in _grouped(batches):
+            for group in batched(batches, lambda numbered: len(numbered[1].data), BLOCK_BYTES):
                 for (number, batch), ragged in zip(group, self._ids.encode([batch for _, batch in group]), strict=True):
                     yield number, batch, ragged
                 number, batch = group[-1]
@@ -231,17 +232,3 @@ class _Run:
             for batch in self._readers.read(source, start if number == first else Place()):
                 yield number, batch
             source.check_unchanged()
-
-
-def _grouped(batches: Iterator[Numbered]) -> Iterator[list[Numbered]]:
-    """Small batches put together into lists of about `BLOCK_BYTES`."""
-    group: list[Numbered] = []
-    size = 0
-    for number, batch in batches:
-        group.append((number, batch))
-        size += len(batch.data)
-        if size >= BLOCK_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

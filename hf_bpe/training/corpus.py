@@ -1,4 +1,4 @@
-"""From what a user calls a corpus to batches of texts, holding one batch at a time in memory."""
+"""From what a user calls a corpus to its texts, holding one at a time in memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from typing import TypeAlias
 from hf_bpe.cuts import last_cut
 from hf_bpe.errors import CorpusError
 
-__all__ = ["BATCH_BYTES", "Corpus", "batches", "corpus_paths", "corpus_size", "texts_of"]
+__all__ = ["Corpus", "corpus_paths", "corpus_size", "texts_of"]
 
 Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-BATCH_BYTES = 16 << 20
-"""Characters handed to the counter at once: enough to keep every thread busy, little enough to forget."""
 
 _BLOCK_BYTES = 1 << 20
 
@@ -124,17 +121,3 @@ def _parts(path: Path) -> Iterator[str]:
             pending = pending[cut:]
     if pending:
         yield pending
-
-
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in lists of about `BATCH_BYTES` characters."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

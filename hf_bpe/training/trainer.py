@@ -10,15 +10,19 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
+from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
 from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, batches, corpus_paths, corpus_size, texts_of
+from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
 
 __all__ = ["train"]
+
+_BATCH_CHARACTERS = 16 << 20
+"""What the counter gets at once: enough to keep every thread busy, little enough to forget."""
 
 
 class WordCounter(Protocol):
@@ -158,7 +162,7 @@ def _count_corpus(
     total = corpus_size(corpus_paths(corpus))
     seen = 0
     with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        for batch in batches(texts_of(corpus, cuttable=cuttable)):
+        for batch in batched(texts_of(corpus, cuttable=cuttable), len, _BATCH_CHARACTERS):
             counter.add(batch)
             size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
             seen += size
