@@ -27,6 +27,7 @@ from hf_bpe.encoding.shards import ShardWriter
 from hf_bpe.encoding.sources import Paths, Source, find_sources
 from hf_bpe.encoding.text import read_text
 from hf_bpe.engine import Encoder
+from hf_bpe.engine.threads import thread_count
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["SHARD_TOKENS", "encode_files"]
@@ -114,14 +115,15 @@ def encode_files(
     Ragged(ids=array([15496, 995, 50256], dtype=uint16), offsets=array([0, 3]))
     """
     encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
-    _check_options(text_field, separator, shard_tokens, on_bad, num_threads)
+    _check_options(text_field, separator, shard_tokens, on_bad)
+    threads = thread_count(num_threads)
     chosen, end_id = choose_dtype(encoder.spec, dtype), end_token(encoder.spec, eos)
     sources = find_sources(paths)
     for source in sources:
         if source.format == "parquet":
             check_column(source, text_field)
     bad = BadDocuments(skip=on_bad == "skip")
-    run = _Run(sources, IdMaker(encoder, chosen, end_id, num_threads), _Readers(encoder.spec, text_field, separator, bad))
+    run = _Run(sources, IdMaker(encoder, chosen, end_id, threads), _Readers(encoder.spec, text_field, separator, bad))
     if output is None:
         with reporting(progress, 0, run.size) as report, closing(run.encoded(0, Place(), report)) as encoded:
             result = gathered(((ragged, batch.unfinished) for _, batch, ragged in encoded), chosen)
@@ -155,7 +157,7 @@ def encode_files(
     return open_encoded(folder)
 
 
-def _check_options(text_field: str, separator: str | None, shard_tokens: int, on_bad: str, num_threads: int | None) -> None:
+def _check_options(text_field: str, separator: str | None, shard_tokens: int, on_bad: str) -> None:
     if on_bad not in ("raise", "skip"):
         raise ValueError(f"on_bad must be 'raise' or 'skip', not {on_bad!r}")
     if separator == "":
@@ -165,8 +167,6 @@ def _check_options(text_field: str, separator: str | None, shard_tokens: int, on
             raise ValueError(f"{name} {text!r} holds a lone surrogate, which no file of UTF-8 can hold")
     if shard_tokens < 1:
         raise ValueError(f"shard_tokens must be at least 1, not {shard_tokens}")
-    if num_threads is not None and num_threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
 
 
 def _is_unicode(text: str) -> bool:

@@ -42,7 +42,7 @@ def end_token(spec: TokenizerSpec, eos: int | str | None) -> int | None:
 class IdMaker:
     """Encodes batches of documents, special tokens in the text treated as text, and ends each with `eos`."""
 
-    def __init__(self, encoder: Encoder, dtype: np.dtype[Any], eos: int | None, num_threads: int | None) -> None:
+    def __init__(self, encoder: Encoder, dtype: np.dtype[Any], eos: int | None, num_threads: int) -> None:
         self._encoder = encoder
         self._dtype = dtype
         self._eos = eos

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
 from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
+from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -74,9 +74,7 @@ class _NativeCounter:
 def _make_counter(
     pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
 ) -> WordCounter:
-    threads = num_threads if num_threads is not None else os.cpu_count() or 1
-    if threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {threads}")
+    threads = thread_count(num_threads)
     native = choose_native(engine)
     if native is None:
         return _ReferenceCounter(pattern, special_tokens)
