@@ -154,6 +154,18 @@ class TokenizerSpec:
             token_id = next((t.id for t in self.added_tokens if t.content.encode() == token), None)
         return token_id
 
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """The bytes of an id, added tokens included, or None. Looks at every id.
+
+        >>> TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).token_bytes(97)
+        b'a'
+        """
+        if not 0 <= token_id < self.n_vocab:
+            return None
+        token_of, _ = _lookups(self)
+        token = token_of(token_id)
+        return token if token is not None else next((t.content.encode() for t in self.added_tokens if t.id == token_id), None)
+
     def validate(self) -> None:
         """Raise `SpecError` naming every defect; return None for a sound description (as every constructed one is)."""
         defects = [*_vocab_defects(self), *_merge_defects(self), *_added_token_defects(self), *_rule_defects(self)]

@@ -212,6 +212,8 @@ def test_files_without_permission(tmp_path: Path) -> None:
             r"eos '<\|end\|>' is not a special token or an id of this tokenizer; its special tokens: '<\|endoftext\|>'",
         ),
         ({"eos": 10_000}, "eos 10000 is not"),
+        ({"eos": -1}, "eos -1 is not"),
+        ({"eos": 2**70}, f"eos {2**70} is not"),
         ({"eos": True}, "eos True is not"),
     ],
 )
