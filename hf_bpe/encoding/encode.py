@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, overload
 
 import numpy.typing as npt
 
@@ -30,6 +30,9 @@ from hf_bpe.engine import Encoder
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.spec import TokenizerSpec
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = ["SHARD_TOKENS", "encode_files"]
 
 SHARD_TOKENS = 100_000_000
@@ -40,39 +43,34 @@ Numbered: TypeAlias = tuple[int, Batch]
 """The number of a source, and documents of it."""
 
 
+class _Options(TypedDict, total=False):
+    """The keywords of `encode_files`, for its overloads."""
+
+    text_field: str
+    separator: str | None
+    eos: int | str | None
+    dtype: npt.DTypeLike | None
+    num_threads: int | None
+    shard_tokens: int
+    on_bad: OnBad
+    progress: Progress
+    resume: bool
+    overwrite: bool
+
+
 @overload
 def encode_files(
     encoder: Encoder | TokenizerSpec,
     paths: Paths,
     output: None = None,
-    *,
-    text_field: str = "text",
-    separator: str | None = None,
-    eos: int | str | None = None,
-    dtype: npt.DTypeLike | None = None,
-    num_threads: int | None = None,
-    shard_tokens: int = SHARD_TOKENS,
-    on_bad: OnBad = "raise",
-    progress: Progress = True,
-    resume: bool = True,
-    overwrite: bool = False,
+    **options: Unpack[_Options],
 ) -> Ragged: ...
 @overload
 def encode_files(
     encoder: Encoder | TokenizerSpec,
     paths: Paths,
     output: str | os.PathLike[str],
-    *,
-    text_field: str = "text",
-    separator: str | None = None,
-    eos: int | str | None = None,
-    dtype: npt.DTypeLike | None = None,
-    num_threads: int | None = None,
-    shard_tokens: int = SHARD_TOKENS,
-    on_bad: OnBad = "raise",
-    progress: Progress = True,
-    resume: bool = True,
-    overwrite: bool = False,
+    **options: Unpack[_Options],
 ) -> EncodedCorpus: ...
 def encode_files(
     encoder: Encoder | TokenizerSpec,
