@@ -36,7 +36,7 @@ class VocabularyTable(Protocol):
         """The id of a token."""
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The token of an id."""
+        """The token of an id. May look at every id."""
 
     @property
     def n_vocab(self) -> int:
@@ -48,7 +48,7 @@ class VocabularyTable(Protocol):
 
     @property
     def unreachable(self) -> int:
-        """How many tokens merging never makes."""
+        """How many tokens merging never makes; 0 unless it was given as ranks."""
 
 
 @dataclass(frozen=True)
