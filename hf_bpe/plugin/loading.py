@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from conversion import tokenizer_json
-from conversion.json_text import read_json
 from hf_bpe.errors import FormatError
+from hf_bpe.files import read_text
 from hf_bpe.plugin.template import SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary
 
@@ -66,7 +67,16 @@ def check_config_files(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _read_object(path: str | os.PathLike[str]) -> dict[str, Any]:
-    data = read_json(Path(path))
+    text = read_text(path)
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        cut = " (the file is cut off)" if cut_off else ""
+        raise FormatError(
+            f"{os.fspath(path)}: not JSON: {error.msg} at line {error.lineno} column {error.colno}{cut}; "
+            "copy or download the file again"
+        ) from None
     if not isinstance(data, dict):
         raise FormatError(f"{os.fspath(path)}: must hold a JSON object, not a {type(data).__name__}")
     return data

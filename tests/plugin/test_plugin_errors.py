@@ -36,7 +36,7 @@ def test_a_folder_without_tokenizer_json_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
-@pytest.mark.parametrize("content", [b"", b'{"a": ', b"[1, 2]", b"\xff\xfe{}", b"not json", b'{"a": 1, "a": 2}'])
+@pytest.mark.parametrize("content", [b"", b'{"a": ', b"[1, 2]", b"\xff\xfe{}", b"not json"])
 def test_damaged_files_are_named(folder: Path, name: str, content: bytes) -> None:
     (folder / name).write_bytes(content)
     with pytest.raises(FormatError, match=name.replace(".", r"\.")):
@@ -46,7 +46,7 @@ def test_damaged_files_are_named(folder: Path, name: str, content: bytes) -> Non
 def test_a_file_that_is_cut_off_is_said_to_be(folder: Path) -> None:
     path = folder / "tokenizer.json"
     path.write_bytes(path.read_bytes()[:-300])
-    with pytest.raises(FormatError, match=r"tokenizer\.json.*may be truncated"):
+    with pytest.raises(FormatError, match=r"tokenizer\.json.*cut off"):
         HfBpeTokenizer.from_pretrained(folder)
 
 
