@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from conversion.runners import Runner
+from hf_bpe.batching import batched
 
 __all__ = ["Comparison", "Difference", "Reading"]
 
@@ -57,7 +58,7 @@ class Comparison:
 
     def run(self, documents: Iterable[tuple[str, str]]) -> None:
         """Compare each (where, text); no more than a batch of them is in memory at a time."""
-        for batch in _batches(documents):
+        for batch in batched(documents, lambda document: len(document[1]), _BATCH_CHARACTERS):
             found: dict[int, Difference] = {}
             for reading, chosen in self._readings([text for _, text in batch]):
                 pairs = self._encode([batch[index][1] for index in chosen], reading)
@@ -122,16 +123,3 @@ class Comparison:
                     start += size
             size = min(size // 2, len(text))
         return text
-
-
-def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    batch: list[tuple[str, str]] = []
-    characters = 0
-    for where, text in documents:
-        batch.append((where, text))
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch

@@ -35,7 +35,7 @@ class VocabularyTable(Protocol):
         """The id of a token."""
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The token of an id."""
+        """The token of an id. May look at every id."""
 
     @property
     def n_vocab(self) -> int:
@@ -47,7 +47,7 @@ class VocabularyTable(Protocol):
 
     @property
     def unreachable(self) -> int:
-        """How many tokens merging never makes."""
+        """How many tokens merging never makes; 0 unless it was given as ranks."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,18 @@ class TokenizerSpec:
         if token_id is None:
             token_id = next((t.id for t in self.added_tokens if t.content.encode() == token), None)
         return token_id
+
+    def token_bytes(self, token_id: int) -> bytes | None:
+        """The bytes of an id, added tokens included, or None. Looks at every id.
+
+        >>> TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).token_bytes(97)
+        b'a'
+        """
+        if not 0 <= token_id < self.n_vocab:
+            return None
+        token_of, _ = _lookups(self)
+        token = token_of(token_id)
+        return token if token is not None else next((t.content.encode() for t in self.added_tokens if t.id == token_id), None)
 
     def validate(self) -> None:
         """Raise `SpecError` naming every defect; return None for a sound description (as every constructed one is)."""

@@ -78,6 +78,9 @@ def test_nothing_in_nothing_out(engine: str) -> None:
 def test_an_unknown_token_is_named() -> None:
     with pytest.raises(UnknownTokenError, match="'abc' is not a token"):
         encoder().encode_single_token("abc")
+    for token in ("\ud800", "a\udfff", "\ud83d\ude00"):
+        with pytest.raises(UnknownTokenError, match="holds a surrogate"):
+            encoder().encode_single_token(token)
 
 
 def test_an_engine_that_does_not_exist_is_refused() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hf_bpe
+from hf_bpe import cuts
 from hf_bpe.training import corpus as corpus_module
 from tests.support.text import TROUBLE, WHITE_SPACE
 from tests.support.vocabularies import byte_spec
@@ -18,7 +19,15 @@ AFTER = "aZsStTmMdDrRlLvVkK09"
 
 
 def cuts_of(text: str) -> list[int]:
-    return [match.start() for match in corpus_module._SAFE_CUT.finditer(text)]
+    return [match.start() for match in cuts._IN_TEXT.finditer(text)]
+
+
+def test_bytes_are_cut_where_text_is_but_not_behind_what_may_be_white_space() -> None:
+    text = "a\nb \nc\u3000\nd\u00e9\ne.\nf"
+    content = bytearray(text.encode())
+    found = [len(content[: match.start()].decode()) for match in cuts._IN_UTF8.finditer(content)]
+    assert (cuts_of(text), found) == ([2, 11, 14], [2, 14])
+    assert cuts.last_cut(content, len(content) - 1) == 2
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -31,9 +40,9 @@ def test_no_cut_changes_a_piece(name: str) -> None:
         texts.append(
             "".join(choose.choices(TROUBLE, k=3)) + spaces + choose.choice(AFTER) + "".join(choose.choices(TROUBLE, k=2))
         )
-    cuts = [(text, cut) for text in texts for cut in cuts_of(text)]
-    assert len(cuts) > 3_000
-    for text, cut in cuts:
+    places = [(text, cut) for text in texts for cut in cuts_of(text)]
+    assert len(places) > 3_000
+    for text, cut in places:
         assert encoder.pretokenize(text[:cut]) + encoder.pretokenize(text[cut:]) == encoder.pretokenize(text), (text, cut)
 
 
@@ -61,8 +70,8 @@ def test_characters_cut_by_a_block_are_put_together_again(block: int, tmp_path: 
 
 def test_only_the_end_of_what_was_read_is_searched_for_a_cut() -> None:
     """A break further than 64 KiB from the end is not used: a file of one endless line costs no quadratic search."""
-    assert corpus_module._last_cut("a\nb" + "x" * (1 << 17)) == 0
-    assert corpus_module._last_cut("a\nb" + "x" * 1000) == 2
+    assert cuts.last_cut("a\nb" + "x" * (1 << 17)) == 0
+    assert cuts.last_cut("a\nb" + "x" * 1000) == 2
 
 
 @pytest.mark.parametrize(("pattern", "special_tokens"), [("none", []), (r"\S+\s+\S+|\s+|\S+", []), ("gpt2", ["<a>\n"])])

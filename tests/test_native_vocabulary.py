@@ -41,6 +41,9 @@ def check_alike(found: TokenizerSpec, expected: TokenizerSpec) -> None:
     assert [found.token_id(t) for t in (b"a", b"ab", b"zzz", b"<s>", b"?!?", b"")] == [
         expected.token_id(t) for t in (b"a", b"ab", b"zzz", b"<s>", b"?!?", b"")
     ]
+    for token_id in (97, 256, 300, 10**6, 2**70, -1, *expected.special_tokens.values()):
+        assert found.token_bytes(token_id) == expected.token_bytes(token_id)
+    assert all(expected.token_bytes(number) == content.encode() for content, number in expected.special_tokens.items())
     assert found.fingerprint == expected.fingerprint
     assert hash(found) == hash(expected)
     assert found == expected

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
 
+import numpy as np
 import pytest
 
+import hf_bpe
 from hf_bpe import DisallowedSpecialTokenError, Encoder
 from tests.support.text import generated_text
-from tests.support.vocabularies import cl100k_spec
+from tests.support.vocabularies import byte_spec, cl100k_spec
 
 
 def _encode(encoder: Encoder, seed: int) -> list[int]:
@@ -81,7 +85,24 @@ def test_error_in_one_text_of_a_batch_is_raised() -> None:
         encoder.encode_batch(["a"] * 50 + ["<|endoftext|>"], num_threads=2)
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_no_threads_at_all_is_refused(threads: int) -> None:
-    with pytest.raises(ValueError, match="num_threads must be at least 1"):
-        Encoder(cl100k_spec()).encode_batch(["a"], num_threads=threads)
+CALLS = [
+    lambda threads: Encoder(byte_spec()).encode_batch(["ab", "c"], num_threads=threads),
+    lambda threads: Encoder(byte_spec()).count_ordinary_batch(["ab", "c"], num_threads=threads),
+    lambda threads: Encoder(byte_spec()).encode_ordinary_batch_to_numpy(["ab", "c"], num_threads=threads).ids.tolist(),
+    lambda threads: hf_bpe.train(iter(["abab", "abab"]), 258, progress=False, num_threads=threads).merges,
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_numbers_of_threads_that_make_no_sense_are_refused(call: Callable[[Any], object]) -> None:
+    for threads in (0, -1, -(2**70)):
+        with pytest.raises(ValueError, match=f"num_threads must be at least 1, not {threads}"):
+            call(threads)
+    for kind in (True, False, 1.5, "2"):
+        with pytest.raises(TypeError, match=f"num_threads must be an int, or None for all processors, not {kind!r}"):
+            call(kind)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_more_threads_than_there_can_be_are_as_many_as_there_is_work_for(call: Callable[[Any], object]) -> None:
+    assert call(2**70) == call(np.int64(3)) == call(1)

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hf_bpe
+from hf_bpe.cuts import last_cut
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import CorpusError, PatternError, TrainingError
 from hf_bpe.training import corpus as corpus_module
+from hf_bpe.training import trainer as trainer_module
 from tests.support.text import difficult_text, generated_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
@@ -83,8 +85,8 @@ def test_files_read_in_parts_give_what_the_whole_gives(pattern: str, tmp_path: P
 def test_a_break_after_white_space_is_no_place_to_cut() -> None:
     # Cut after " \n" it would be one piece at the end of the text, but two before a letter.
     assert hf_bpe.Encoder(train(iter(["x"]), 256, pattern="gpt2")).pretokenize("a \nb") == ["a", " ", "\n", "b"]
-    assert corpus_module._last_cut("a \nb") == 0
-    assert corpus_module._last_cut("a\nb") == 2
+    assert last_cut("a \nb") == 0
+    assert last_cut("a\nb") == 2
 
 
 def test_special_tokens_are_cut_out_and_get_the_last_ids() -> None:
@@ -116,7 +118,7 @@ def test_texts_of_an_iterator_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     class Text(str):
         __slots__ = ("__weakref__",)
 
-    monkeypatch.setattr(corpus_module, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(trainer_module, "_BATCH_CHARACTERS", 1000)
     alive: weakref.WeakSet[Text] = weakref.WeakSet()
     most = 0
 

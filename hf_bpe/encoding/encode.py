@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, overload
 
 import numpy.typing as npt
 
+from hf_bpe.batching import batched
+from hf_bpe.cuts import can_cut
 from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
@@ -23,9 +25,13 @@ from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
 from hf_bpe.encoding.shards import ShardWriter
 from hf_bpe.encoding.sources import Paths, Source, find_sources
-from hf_bpe.encoding.text import can_cut, read_text
+from hf_bpe.encoding.text import read_text
 from hf_bpe.engine import Encoder
+from hf_bpe.engine.threads import thread_count
 from hf_bpe.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["SHARD_TOKENS", "encode_files"]
 
@@ -37,39 +43,34 @@ Numbered: TypeAlias = tuple[int, Batch]
 """The number of a source, and documents of it."""
 
 
+class _Options(TypedDict, total=False):
+    """The keywords of `encode_files`, for its overloads."""
+
+    text_field: str
+    separator: str | None
+    eos: int | str | None
+    dtype: npt.DTypeLike | None
+    num_threads: int | None
+    shard_tokens: int
+    on_bad: OnBad
+    progress: Progress
+    resume: bool
+    overwrite: bool
+
+
 @overload
 def encode_files(
     encoder: Encoder | TokenizerSpec,
     paths: Paths,
     output: None = None,
-    *,
-    text_field: str = "text",
-    separator: str | None = None,
-    eos: int | str | None = None,
-    dtype: npt.DTypeLike | None = None,
-    num_threads: int | None = None,
-    shard_tokens: int = SHARD_TOKENS,
-    on_bad: OnBad = "raise",
-    progress: Progress = True,
-    resume: bool = True,
-    overwrite: bool = False,
+    **options: Unpack[_Options],
 ) -> Ragged: ...
 @overload
 def encode_files(
     encoder: Encoder | TokenizerSpec,
     paths: Paths,
     output: str | os.PathLike[str],
-    *,
-    text_field: str = "text",
-    separator: str | None = None,
-    eos: int | str | None = None,
-    dtype: npt.DTypeLike | None = None,
-    num_threads: int | None = None,
-    shard_tokens: int = SHARD_TOKENS,
-    on_bad: OnBad = "raise",
-    progress: Progress = True,
-    resume: bool = True,
-    overwrite: bool = False,
+    **options: Unpack[_Options],
 ) -> EncodedCorpus: ...
 def encode_files(
     encoder: Encoder | TokenizerSpec,
@@ -112,14 +113,15 @@ def encode_files(
     Ragged(ids=array([15496, 995, 50256], dtype=uint16), offsets=array([0, 3]))
     """
     encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
-    _check_options(text_field, separator, shard_tokens, on_bad, num_threads)
+    _check_options(text_field, separator, shard_tokens, on_bad)
+    threads = thread_count(num_threads)
     chosen, end_id = choose_dtype(encoder.spec, dtype), end_token(encoder.spec, eos)
     sources = find_sources(paths)
     for source in sources:
         if source.format == "parquet":
             check_column(source, text_field)
     bad = BadDocuments(skip=on_bad == "skip")
-    run = _Run(sources, IdMaker(encoder, chosen, end_id, num_threads), _Readers(encoder.spec, text_field, separator, bad))
+    run = _Run(sources, IdMaker(encoder, chosen, end_id, threads), _Readers(encoder.spec, text_field, separator, bad))
     if output is None:
         with reporting(progress, 0, run.size) as report, closing(run.encoded(0, Place(), report)) as encoded:
             result = gathered(((ragged, batch.unfinished) for _, batch, ragged in encoded), chosen)
@@ -153,7 +155,7 @@ def encode_files(
     return open_encoded(folder)
 
 
-def _check_options(text_field: str, separator: str | None, shard_tokens: int, on_bad: str, num_threads: int | None) -> None:
+def _check_options(text_field: str, separator: str | None, shard_tokens: int, on_bad: str) -> None:
     if on_bad not in ("raise", "skip"):
         raise ValueError(f"on_bad must be 'raise' or 'skip', not {on_bad!r}")
     if separator == "":
@@ -163,8 +165,6 @@ def _check_options(text_field: str, separator: str | None, shard_tokens: int, on
             raise ValueError(f"{name} {text!r} holds a lone surrogate, which no file of UTF-8 can hold")
     if shard_tokens < 1:
         raise ValueError(f"shard_tokens must be at least 1, not {shard_tokens}")
-    if num_threads is not None and num_threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
 
 
 def _is_unicode(text: str) -> bool:
@@ -181,7 +181,7 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        self._cuttable = can_cut(spec)
+        self._cuttable = can_cut(spec.pattern) and all(token.special for token in spec.added_tokens)
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad
@@ -217,7 +217,7 @@ class _Run:
         for source in self._sources:
             before.append(before[-1] + source.size)
         with Prefetched(self._batches(first, start)) as batches:
-            for group in _grouped(batches):
+            for group in batched(batches, lambda numbered: len(numbered[1].data), BLOCK_BYTES):
                 for (number, batch), ragged in zip(group, self._ids.encode([batch for _, batch in group]), strict=True):
                     yield number, batch, ragged
                 number, batch = group[-1]
@@ -230,17 +230,3 @@ class _Run:
             for batch in self._readers.read(source, start if number == first else Place()):
                 yield number, batch
             source.check_unchanged()
-
-
-def _grouped(batches: Iterator[Numbered]) -> Iterator[list[Numbered]]:
-    """Small batches put together into lists of about `BLOCK_BYTES`."""
-    group: list[Numbered] = []
-    size = 0
-    for number, batch in batches:
-        group.append((number, batch))
-        size += len(batch.data)
-        if size >= BLOCK_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

@@ -31,7 +31,7 @@ def choose_dtype(spec: TokenizerSpec, dtype: npt.DTypeLike | None) -> np.dtype[A
 def end_token(spec: TokenizerSpec, eos: int | str | None) -> int | None:
     """The id that ends each document. Raises `ValueError` naming the special tokens there are."""
     known = {token.content: token.id for token in spec.added_tokens}
-    if eos is None or (type(eos) is int and eos in {*known.values(), *spec.vocab.values()}):
+    if eos is None or (type(eos) is int and spec.token_bytes(eos) is not None):
         return eos
     if isinstance(eos, str) and eos in known:
         return known[eos]
@@ -42,7 +42,7 @@ def end_token(spec: TokenizerSpec, eos: int | str | None) -> int | None:
 class IdMaker:
     """Encodes batches of documents, special tokens in the text treated as text, and ends each with `eos`."""
 
-    def __init__(self, encoder: Encoder, dtype: np.dtype[Any], eos: int | None, num_threads: int | None) -> None:
+    def __init__(self, encoder: Encoder, dtype: np.dtype[Any], eos: int | None, num_threads: int) -> None:
         self._encoder = encoder
         self._dtype = dtype
         self._eos = eos

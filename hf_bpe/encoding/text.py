@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from hf_bpe.cuts import last_cut
 from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
 from hf_bpe.encoding.sources import Source
 from hf_bpe.encoding.streams import Stream
-from hf_bpe.patterns import find_named_pattern
-from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["can_cut", "read_text"]
-
-# Every published pattern starts a piece at an ASCII letter or digit behind a line break that does not follow white space, and
-# splits what stands before it as it would at the end of a text; see also hf_bpe/training/corpus.py.
-_SAFE_CUT = re.compile(rb"(?<=[!-~]\n)(?=[A-Za-z0-9])")
-_CUT_WITHIN = 1 << 16
-
-
-def can_cut(spec: TokenizerSpec) -> bool:
-    """Whether a long document may be encoded in parts, cut where `_SAFE_CUT` matches, with the same ids as in one piece."""
-    published = spec.pattern is not None and find_named_pattern(spec.pattern) is not None
-    return published and all(token.special for token in spec.added_tokens)
+__all__ = ["read_text"]
 
 
 def read_text(
@@ -51,17 +38,12 @@ def read_text(
                 rest = bytearray(tail)
                 yield reader.batch(whole, stream.consumed)
             elif cuttable and len(rest) >= 2 * block_bytes:
-                cut = _last_cut(rest, len(rest) - margin)
+                cut = last_cut(rest, len(rest) - margin)
                 if cut:
                     yield reader.part(bytes(rest[:cut]), stream.consumed)
                     del rest[:cut]
         if rest or (separator is None and reader.row == 0):
             yield reader.batch([bytes(rest)], stream.consumed, separated=False)
-
-
-def _last_cut(text: bytearray, end: int) -> int:
-    cuts = [match.start() for match in _SAFE_CUT.finditer(text, max(0, end - _CUT_WITHIN), end)]
-    return cuts[-1] if cuts else 0
 
 
 class _Reader:

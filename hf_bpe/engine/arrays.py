@@ -30,7 +30,7 @@ class Ragged(NamedTuple):
 
 
 class CacheInfo(NamedTuple):
-    """How the cache of pieces is used. It is bounded: about 16 MiB for each thread that has encoded.
+    """How the cache of pieces is used. It is bounded: about 28 MiB for each thread that has encoded.
 
     bytes: memory it holds. lookups: pieces asked for. misses: how many of them, or of their parts, had to be merged.
     """

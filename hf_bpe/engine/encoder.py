@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
+from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import piece_bytes
 from hf_bpe.spec import TokenizerSpec
@@ -94,11 +94,11 @@ class Encoder:
     ) -> list[list[int]]:
         """`encode` of each text, on `num_threads` threads (default: all processors)."""
         policy = self._policy(allowed_special, disallowed_special)
-        return self._engine.encode_batch(_batch(texts), policy, _threads(num_threads))
+        return self._engine.encode_batch(_batch(texts), policy, thread_count(num_threads))
 
     def encode_ordinary_batch(self, texts: Sequence[str], *, num_threads: int | None = None) -> list[list[int]]:
         """`encode_ordinary` of each text, on `num_threads` threads (default: all processors)."""
-        return self._engine.encode_batch(_batch(texts), self._ordinary, _threads(num_threads))
+        return self._engine.encode_batch(_batch(texts), self._ordinary, thread_count(num_threads))
 
     def count(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> int:
         """How many ids `encode` gives, without making them.
@@ -114,7 +114,7 @@ class Encoder:
 
     def count_ordinary_batch(self, texts: Sequence[str], *, num_threads: int | None = None) -> list[int]:
         """`count_ordinary` of each text, on `num_threads` threads (default: all processors)."""
-        return self._engine.count_batch(_batch(texts), self._ordinary, _threads(num_threads))
+        return self._engine.count_batch(_batch(texts), self._ordinary, thread_count(num_threads))
 
     # -- encoding to arrays -------------------------------------------------------------------------------------------
 
@@ -149,7 +149,9 @@ class Encoder:
     ) -> Ragged:
         """`encode` of each text, as one array of ids and one of where each text's begin."""
         policy = self._policy(allowed_special, disallowed_special)
-        return Ragged(*self._engine.encode_batch_to_numpy(_batch(texts), policy, _threads(num_threads), self._narrow(dtype)))
+        return Ragged(
+            *self._engine.encode_batch_to_numpy(_batch(texts), policy, thread_count(num_threads), self._narrow(dtype))
+        )
 
     def encode_ordinary_batch_to_numpy(
         self, texts: Sequence[str], *, num_threads: int | None = None, dtype: DTypeLike = "uint32"
@@ -159,7 +161,7 @@ class Encoder:
         >>> encoder.encode_ordinary_batch_to_numpy(["hello world", "hello"]).offsets  # doctest: +SKIP
         array([0, 2, 3])
         """
-        threads, narrow = _threads(num_threads), self._narrow(dtype)
+        threads, narrow = thread_count(num_threads), self._narrow(dtype)
         return Ragged(*self._engine.encode_batch_to_numpy(_batch(texts), self._ordinary, threads, narrow))
 
     def encode_ordinary_utf8(
@@ -170,7 +172,7 @@ class Encoder:
         data: a bytes-like object of UTF-8. offsets: int64, shape (texts + 1,); text n is `data[offsets[n]:offsets[n + 1]]`.
         Raises `CorpusError` naming the text and the byte that is not UTF-8, `ValueError` for offsets out of order.
         """
-        threads, narrow = _threads(num_threads), self._narrow(dtype)
+        threads, narrow = thread_count(num_threads), self._narrow(dtype)
         return Ragged(*self._engine.encode_utf8_to_numpy(data, offsets, self._ordinary, threads, narrow))
 
     def encode_with_offsets(
@@ -211,7 +213,12 @@ class Encoder:
 
     def encode_single_token(self, token: str | bytes) -> int:
         """The id of one token given as text or bytes, special tokens included. Raises `UnknownTokenError`."""
-        content = token.encode() if isinstance(token, str) else token
+        try:
+            content = token.encode() if isinstance(token, str) else token
+        except UnicodeEncodeError:
+            raise UnknownTokenError(
+                f"{token!r} holds a surrogate, which no UTF-8 text does; pass the bytes of the token"
+            ) from None
         token_id = self.spec.token_id(content)
         if token_id is None:
             raise UnknownTokenError(f"{token!r} is not a token of this vocabulary")
@@ -291,10 +298,3 @@ def _batch(texts: Sequence[str]) -> Sequence[str]:
     if isinstance(texts, str):
         raise TypeError("a batch is a sequence of texts, not one str; use encode for a single text")
     return texts
-
-
-def _threads(num_threads: int | None) -> int:
-    threads = num_threads if num_threads is not None else os.cpu_count() or 1
-    if threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {threads}")
-    return threads

@@ -18,7 +18,10 @@ FAMILIES: tuple[str, ...]
 
 @final
 class Vocabulary:
-    """Tokens and the merges that make them. Immutable; shared by a spec and its engines."""
+    """The table behind a spec, as `hf_bpe.spec.VocabularyTable` describes it. Immutable; shared by a spec and its engines.
+
+    `vocab` is in the order of ids. The merges of a rank file, and which of its tokens are unreachable, are found at the first call.
+    """
 
     def __new__(cls, vocab: dict[bytes, int], merges: tuple[tuple[bytes, bytes], ...]) -> Vocabulary:
         """Every single byte must be in `vocab`, and every merge use and make tokens that are. Raises `HfBpeError`."""
@@ -27,31 +30,17 @@ class Vocabulary:
     def from_rank_file(content: bytes) -> Vocabulary:
         """Read tiktoken's format and find the merges. Raises `HfBpeError`, which does not say where, if anything is amiss."""
 
-    def vocab(self) -> dict[bytes, int]:
-        """Token -> id, in the order of ids."""
-
-    def merges(self) -> tuple[tuple[bytes, bytes], ...]:
-        """Pairs of tokens, best rank first. Those of a rank table are found at the first call."""
-
-    def token_id(self, token: bytes) -> int | None:
-        """The id of a token."""
-
-    def token_bytes(self, token_id: int) -> bytes | None:
-        """The token of an id. Looks at every id."""
-
-    @property
-    def n_vocab(self) -> int:
-        """The largest id + 1."""
-
-    @property
-    def is_by_rank(self) -> bool:
-        """Made by `from_rank_file`."""
-
-    @property
-    def unreachable(self) -> int:
-        """How many tokens merging never makes; 0 unless made by `from_rank_file`. The first call searches the table."""
-
     def __len__(self) -> int: ...
+    def vocab(self) -> dict[bytes, int]: ...
+    def merges(self) -> tuple[tuple[bytes, bytes], ...]: ...
+    def token_id(self, token: bytes) -> int | None: ...
+    def token_bytes(self, token_id: int) -> bytes | None: ...
+    @property
+    def n_vocab(self) -> int: ...
+    @property
+    def is_by_rank(self) -> bool: ...
+    @property
+    def unreachable(self) -> int: ...
 
 @final
 class Policy:

@@ -1,4 +1,4 @@
-"""From what a user calls a corpus to batches of texts, holding one batch at a time in memory."""
+"""From what a user calls a corpus to its texts, holding one at a time in memory."""
 
 from __future__ import annotations
 
@@ -9,21 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
+from hf_bpe.cuts import last_cut
 from hf_bpe.errors import CorpusError
 
-__all__ = ["BATCH_BYTES", "Corpus", "batches", "corpus_paths", "corpus_size", "texts_of"]
+__all__ = ["Corpus", "corpus_paths", "corpus_size", "texts_of"]
 
 Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-BATCH_BYTES = 16 << 20
-"""Characters handed to the counter at once: enough to keep every thread busy, little enough to forget."""
-
 _BLOCK_BYTES = 1 << 20
-
-# A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
-# before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
-# reaches over the break, and the only look-ahead, \s+(?!\S), cannot shorten a run of one. Hence text may be cut there.
-_SAFE_CUT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])")
 
 
 def corpus_paths(corpus: Corpus) -> list[Path] | None:
@@ -122,29 +115,9 @@ def _parts(path: Path) -> Iterator[str]:
     pending = ""
     for block in _blocks(path):
         pending += block
-        cut = _last_cut(pending)
+        cut = last_cut(pending)
         if cut:
             yield pending[:cut]
             pending = pending[cut:]
     if pending:
         yield pending
-
-
-def _last_cut(text: str) -> int:
-    start = max(0, len(text) - (1 << 16))  # the last 64 KiB nearly always hold one; a megabyte without any is kept whole
-    cuts = [match.start() for match in _SAFE_CUT.finditer(text, start)]
-    return cuts[-1] if cuts else 0
-
-
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in lists of about `BATCH_BYTES` characters."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

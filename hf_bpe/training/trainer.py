@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,14 +9,20 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
+from hf_bpe.batching import batched
+from hf_bpe.cuts import can_cut
 from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
+from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import CorpusError, TrainingError
-from hf_bpe.patterns import find_named_pattern, resolve_pattern
+from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, batches, corpus_paths, corpus_size, texts_of
+from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
 
 __all__ = ["train"]
+
+_BATCH_CHARACTERS = 16 << 20
+"""What the counter gets at once: enough to keep every thread busy, little enough to forget."""
 
 
 class WordCounter(Protocol):
@@ -69,9 +74,7 @@ class _NativeCounter:
 def _make_counter(
     pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
 ) -> WordCounter:
-    threads = num_threads if num_threads is not None else os.cpu_count() or 1
-    if threads < 1:
-        raise ValueError(f"num_threads must be at least 1, not {threads}")
+    threads = thread_count(num_threads)
     native = choose_native(engine)
     if native is None:
         return _ReferenceCounter(pattern, special_tokens)
@@ -153,13 +156,11 @@ def _count_corpus(
     corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool
 ) -> None:
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = (
-        pattern is not None and find_named_pattern(pattern) is not None and not any("\n" in token for token in special_tokens)
-    )
+    cuttable = can_cut(pattern) and not any("\n" in token for token in special_tokens)
     total = corpus_size(corpus_paths(corpus))
     seen = 0
     with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        for batch in batches(texts_of(corpus, cuttable=cuttable)):
+        for batch in batched(texts_of(corpus, cuttable=cuttable), len, _BATCH_CHARACTERS):
             counter.add(batch)
             size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
             seen += size

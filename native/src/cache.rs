@@ -119,7 +119,7 @@ pub struct Table<const KEYS: usize> {
 }
 
 impl<const KEYS: usize> Table<KEYS> {
-    /// Grows to `most` entries, a power of four times `FIRST_ENTRIES`.
+    /// Grows to `most` entries, a power of two times `FIRST_ENTRIES`.
     fn new(most: usize) -> io::Result<Self> {
         Ok(Self { entries: Pages::zeroed(FIRST_ENTRIES)?, inserted: 0, most })
     }
@@ -188,12 +188,12 @@ impl<const KEYS: usize> Table<KEYS> {
         None
     }
 
-    /// Makes room if half the entries are taken. Places change.
+    /// Makes room if a quarter of the entries are taken: a fuller table has more pieces beside their set. Places change.
     fn grow(&mut self) {
-        if 2 * self.inserted <= self.entries.len() || self.entries.len() >= self.most {
+        if 4 * self.inserted <= self.entries.len() || self.entries.len() >= self.most {
             return;
         }
-        let Ok(wider) = Pages::zeroed(self.entries.len() * 4) else {
+        let Ok(wider) = Pages::zeroed((self.entries.len() * 4).min(self.most)) else {
             self.most = self.entries.len(); // no memory for more: the older entries make way
             return;
         };
@@ -215,8 +215,8 @@ impl<const KEYS: usize> Table<KEYS> {
 }
 
 const FIRST_ENTRIES: usize = 1 << 10;
-/// Of 32 bytes: 8 MiB.
-const MOST_SHORT: usize = 1 << 18;
+/// Of 32 bytes: 16 MiB.
+const MOST_SHORT: usize = 1 << 19;
 /// Of 64 bytes: 4 MiB.
 const MOST_MEDIUM: usize = 1 << 16;
 /// Ids that do not fit their entries: 4 MiB.
@@ -226,7 +226,7 @@ const LONG_BUDGET: usize = 4 << 20;
 /// Longest piece kept.
 const LONGEST_KEPT: usize = 256;
 
-/// A cache of bounded size, 16 MiB and a little.
+/// A cache of bounded size, 28 MiB and a little.
 #[derive(Debug)]
 pub struct PieceCache {
     /// Pieces that pack: nearly all.
@@ -330,7 +330,7 @@ impl PieceCache {
         self.long.insert(piece.into(), ids.into());
     }
 
-    /// Grows what is half full; starts anew when more has spilled than is allowed. Places change.
+    /// Grows what is filling up; starts anew when more has spilled than is allowed. Places change.
     #[inline]
     pub fn grow(&mut self) {
         self.short.grow();

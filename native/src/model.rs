@@ -142,16 +142,19 @@ impl Model {
                 return Ok(());
             }
             let stretch = &text[span.clone()];
-            splitter.for_each(stretch, |start, end| {
-                ids.clear();
-                cache.lookups += 1;
+            splitter.for_each_run(stretch, &mut |pieces| {
+                cache.lookups += pieces.len() as u64;
                 cache.grow();
-                self.encode_missed(stretch.as_bytes(), Missed { start, end, is_part: false }, cache, merge, &mut ids);
-                done = span.start + start;
-                for &id in &ids {
-                    let start = done;
-                    done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                    visit(id, start..done);
+                for &(start, end) in pieces {
+                    let missed = Missed { start: start as usize, end: end as usize, is_part: false };
+                    ids.clear();
+                    self.encode_missed(stretch.as_bytes(), missed, cache, merge, &mut ids);
+                    done = span.start + missed.start;
+                    for &id in &ids {
+                        let start = done;
+                        done += self.tokens.get(id).map_or(0, <[u8]>::len);
+                        visit(id, start..done);
+                    }
                 }
             })
         })?;

@@ -30,6 +30,8 @@ pub struct PairTable {
     merges: Vec<Merge>,
     rank_bits: u32,
     shift: u32,
+    /// Whether merge n makes symbol `SQUARE` + n, as in any rank table whose tokens merging all reaches.
+    makes_in_order: bool,
 }
 
 const EMPTY: u32 = u32::MAX;
@@ -48,7 +50,7 @@ impl PairTable {
         let capacity = (most * 2).next_power_of_two().max(16);
         let rank_bits = capacity.trailing_zeros(); // twice as many ranks as there are merges, so that no slot looks empty
         let (square, slots) = (vec![NO_RANK; (SQUARE * SQUARE) as usize], vec![EMPTY; capacity]);
-        Self { square, slots, merges: Vec::with_capacity(most), rank_bits, shift: 64 - rank_bits }
+        Self { square, slots, merges: Vec::with_capacity(most), rank_bits, shift: 64 - rank_bits, makes_in_order: true }
     }
 
     /// Builds the table from merges, best rank first.
@@ -62,6 +64,7 @@ impl PairTable {
     pub fn push(&mut self, merge: Merge) {
         let rank = self.merges.len() as u32;
         self.merges.push(merge);
+        self.makes_in_order &= merge.made == SQUARE + rank;
         self.insert(merge.left, merge.right, rank);
     }
 
@@ -140,7 +143,9 @@ impl PairTable {
     #[inline]
     pub fn made_of(&self, rank: u32, left: u32, right: u32) -> Option<u32> {
         let merge = self.merges[rank as usize];
-        ((merge.left, merge.right) == (left, right)).then_some(merge.made)
+        // Known without waiting for the merge, which then only confirms what the processor went on with.
+        let made = if self.makes_in_order { SQUARE + rank } else { merge.made };
+        ((merge.left, merge.right) == (left, right)).then_some(made)
     }
 
     /// The symbol that a merge makes.

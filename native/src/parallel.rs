@@ -8,6 +8,24 @@ use std::{
 
 use crate::error::EngineError;
 
+/// What `work` gives for each number below `items`, in order, on up to `threads` threads.
+pub fn map<T: Default + Send>(
+    items: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T, EngineError> + Sync,
+) -> Result<Vec<T>, EngineError> {
+    let mut shares: Vec<Vec<(usize, T)>> = std::iter::repeat_with(Vec::new).take(threads.clamp(1, items.max(1))).collect();
+    share_out(items, &mut shares, |done, number| {
+        done.push((number, work(number)?));
+        Ok(())
+    })?;
+    let mut all: Vec<T> = std::iter::repeat_with(T::default).take(items).collect();
+    for (number, result) in shares.into_iter().flatten() {
+        all[number] = result;
+    }
+    Ok(all)
+}
+
 /// Calls `work` once for each number below `items`, on one thread per state. Whoever is free takes the next number.
 ///
 /// The first error ends the call; what the states hold by then is for the caller to drop.

@@ -12,19 +12,15 @@ import tokenizers
 from hypothesis import strategies as st
 
 from conversion import tokenizer_json
-from conversion.merges import recover_merges
 from hf_bpe import AddedToken, TokenizerSpec
-from tests.support.vocabularies import BYTES
+from tests.support.vocabularies import BYTES, spec_of_ranks
 
 SPECIALS = (AddedToken("<s>", 400), AddedToken("<|end|>", 402))
 
 
 def spec_of_tokens(tokens: Sequence[bytes], **fields: Any) -> TokenizerSpec:
     """The tokenizer of a rank table: the 256 bytes, then these tokens."""
-    table = [*BYTES, *tokens]
-    merges, unreachable = recover_merges(table)
-    vocab = {token: rank for rank, token in enumerate(table)}
-    return TokenizerSpec(vocab=vocab, merges=merges, ignore_merges=bool(unreachable), **fields)
+    return spec_of_ranks({token: rank for rank, token in enumerate([*BYTES, *tokens])}, **fields)
 
 
 def small_spec(**fields: Any) -> TokenizerSpec:

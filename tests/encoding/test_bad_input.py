@@ -34,7 +34,6 @@ def fails(paths: object, **options: object) -> str:
     ],
 )
 @pytest.mark.parametrize("before", [0, 1, 30])
-@pytest.mark.usefixtures("small_blocks")
 def test_bad_lines_are_named(tmp_path: Path, line: bytes, reason: str, before: int) -> None:
     path = write(tmp_path / "a.jsonl", lines(["some text"] * before) + b"\n" + line + b"\n" + lines())
     message = fails(path)
@@ -43,7 +42,6 @@ def test_bad_lines_are_named(tmp_path: Path, line: bytes, reason: str, before: i
     assert 'on_bad="skip"' in message
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_bad_text_is_named(tmp_path: Path) -> None:
     content = ("x" * 30 + "|").encode() * 40
     path = write(tmp_path / "a.txt", content + b"abc\xff|ok")
@@ -55,7 +53,6 @@ def test_bad_text_is_named(tmp_path: Path) -> None:
     assert "byte 2 of the text" in fails(write(tmp_path / "c.txt", b"ab\xc3"))
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_bad_rows_are_named(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "a.parquet", ["x"] * 20 + [None, "y"], row_group_size=4)
     assert f"{path}: row 21: null instead of a text" in fails(path)
@@ -69,7 +66,6 @@ def test_bad_rows_are_named(tmp_path: Path) -> None:
     assert documents(ragged) == expected(["x"] * 20 + ["y", "a", "b"])
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_skipped_documents_are_counted_in_the_index(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", BAD_LINES * 10)
     with pytest.warns(UserWarning, match=r"left out 40 documents that cannot be read; the first: .*line 2: not JSON"):
@@ -212,6 +208,8 @@ def test_files_without_permission(tmp_path: Path) -> None:
             r"eos '<\|end\|>' is not a special token or an id of this tokenizer; its special tokens: '<\|endoftext\|>'",
         ),
         ({"eos": 10_000}, "eos 10000 is not"),
+        ({"eos": -1}, "eos -1 is not"),
+        ({"eos": 2**70}, f"eos {2**70} is not"),
         ({"eos": True}, "eos True is not"),
     ],
 )

@@ -14,8 +14,6 @@ from tests.encoding.support import EOT, SEPARATOR, TEXTS, documents, encode, enc
 from tests.support.text import generated_text
 from tests.support.vocabularies import byte_spec
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
-
 COMPRESSED = ["", ".gz", ".zst"]
 
 

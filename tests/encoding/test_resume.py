@@ -31,8 +31,6 @@ from tests.encoding.support import (
     write_parquet,
 )
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
-
 OPTIONS: dict[str, Any] = {"separator": SEPARATOR, "shard_tokens": 400, "eos": EOT, "on_bad": "skip"}
 
 

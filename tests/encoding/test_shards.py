@@ -33,8 +33,6 @@ from tests.encoding.support import (
 )
 from tests.support.vocabularies import byte_spec
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
-
 
 def test_golden_folder(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", b'{"text":"ab"}\n{"text":""}\nbad\n{"text":"cde"}\nbad\n')

@@ -21,7 +21,7 @@ use crate::{
     added::AddedToken,
     error::EngineError,
     model::{self, Model},
-    parallel::share_out,
+    parallel,
     split::Splitter,
 };
 
@@ -90,7 +90,8 @@ impl Engine {
         let lists = PyList::empty(py);
         let each = |ids: &[u32]| lists.append(self.ints.list(py, ids)?);
         if num_threads > 1 {
-            let all = run(py, usize::MAX, || encode_all(&self.model, &texts, &policy.0, num_threads))?;
+            let ids = |number: usize| self.encode_text::<u32>(texts[number].as_str(), policy);
+            let all = run(py, usize::MAX, || parallel::map(texts.len(), num_threads, ids))?;
             all.iter().try_for_each(|ids| each(ids))?;
         } else {
             // One text at a time: its ids are still near when the list is made of them.
@@ -140,24 +141,12 @@ impl Engine {
 
     fn count(&self, py: Python<'_>, text: Text, policy: &Policy) -> PyResult<usize> {
         let text = text.as_str();
-        let mut count = 0;
-        run(py, text.len(), || self.model.encode(text, &policy.0, &mut |ids| count += ids.len()))?;
-        Ok(count)
+        run(py, text.len(), || self.count_text(text, policy))
     }
 
     fn count_batch(&self, py: Python<'_>, texts: Vec<Text>, policy: &Policy, num_threads: usize) -> PyResult<Vec<usize>> {
-        let mut shares = vec![Vec::new(); num_threads.min(texts.len()).max(1)];
-        run(py, usize::MAX, || {
-            share_out(texts.len(), &mut shares, |counts, number| {
-                let mut count = 0;
-                self.model.encode(texts[number].as_str(), &policy.0, &mut |ids| count += ids.len())?;
-                counts.push((number, count));
-                Ok(())
-            })
-        })?;
-        let mut counts = vec![0; texts.len()];
-        shares.into_iter().flatten().for_each(|(number, count)| counts[number] = count);
-        Ok(counts)
+        let count = |number: usize| self.count_text(texts[number].as_str(), policy);
+        run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
     }
 
     /// Ids, and the first and last-plus-one byte or character of each, one after the other.
@@ -204,10 +193,20 @@ impl Engine {
 }
 
 impl Engine {
+    fn count_text(&self, text: &str, policy: &Policy) -> Result<usize, EngineError> {
+        let mut count = 0;
+        self.model.encode(text, &policy.0, &mut |ids| count += ids.len())?;
+        Ok(count)
+    }
+
     fn ids<I: Id>(&self, py: Python<'_>, text: &Text, policy: &Policy) -> PyResult<Vec<I>> {
         let text = text.as_str();
+        run(py, text.len(), || self.encode_text(text, policy))
+    }
+
+    fn encode_text<I: Id>(&self, text: &str, policy: &Policy) -> Result<Vec<I>, EngineError> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 1);
-        run(py, text.len(), || self.model.encode(text, &policy.0, &mut |some| ids.extend(some.iter().map(|id| I::cut(*id)))))?;
+        self.model.encode(text, &policy.0, &mut |some| ids.extend(some.iter().map(|id| I::cut(*id))))?;
         Ok(ids)
     }
 
@@ -242,22 +241,6 @@ impl Engine {
         run(py, 4 * ids.len(), || self.model.tokens().decode(&ids, &mut bytes))?;
         Ok(bytes)
     }
-}
-
-/// Encodes each text, on up to `threads` threads.
-fn encode_all(model: &Model, texts: &[Text], policy: &model::Policy, threads: usize) -> Result<Vec<Vec<u32>>, EngineError> {
-    let mut shares = vec![Vec::new(); threads.min(texts.len()).max(1)];
-    share_out(texts.len(), &mut shares, |done, number| {
-        let mut ids = Vec::with_capacity(texts[number].as_str().len() / 3 + 1);
-        model.encode(texts[number].as_str(), policy, &mut |some| ids.extend_from_slice(some))?;
-        done.push((number, ids));
-        Ok(())
-    })?;
-    let mut all = vec![Vec::new(); texts.len()];
-    for (number, ids) in shares.into_iter().flatten() {
-        all[number] = ids;
-    }
-    Ok(all)
 }
 
 /// The bytes of a buffer that is one block of memory.

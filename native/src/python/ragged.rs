@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::{
     error::EngineError,
     model::{Model, Policy},
-    parallel::share_out,
+    parallel,
 };
 
 /// An id in as many bytes as the caller wants.
@@ -69,23 +69,18 @@ pub fn encode<'t, I: Id>(
         }
         Ok(())
     };
-    let threads = threads.clamp(1, shares.max(1));
-    if threads == 1 {
+    if threads.min(shares) <= 1 {
         // One array from the beginning: nothing to put together.
         let mut all = Share::default();
         (0..shares).try_for_each(|share| work(share, &mut all))?;
         return Ok(Ragged::of(vec![all]));
     }
-    let mut done: Vec<Vec<(usize, Share<I>)>> = std::iter::repeat_with(Vec::new).take(threads).collect();
-    share_out(shares, &mut done, |done, number| {
+    let each = |number: usize| {
         let mut share = Share::default();
         work(number, &mut share)?;
-        done.push((number, share));
-        Ok(())
-    })?;
-    let mut parts: Vec<(usize, Share<I>)> = done.into_iter().flatten().collect();
-    parts.sort_unstable_by_key(|(number, _)| *number);
-    Ok(Ragged::of(parts.into_iter().map(|(_, share)| share).collect()))
+        Ok(share)
+    };
+    Ok(Ragged::of(parallel::map(shares, threads, each)?))
 }
 
 /// Ids of several texts: text n has `ids[offsets[n]..offsets[n + 1]]`.
