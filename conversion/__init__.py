@@ -1,4 +1,4 @@
-"""Moving byte-level BPE tokenizers between file formats, exactly or not at all.
+"""Moving BPE tokenizers between file formats, exactly or not at all.
 
 >>> import conversion
 >>> spec = conversion.load("cl100k_base.tiktoken", pattern="cl100k")  # doctest: +SKIP
@@ -40,7 +40,7 @@ def formats() -> dict[str, str]:
     """The formats and what each is.
 
     >>> sorted(formats())
-    ['gpt2', 'huggingface', 'tiktoken', 'tokenizer.json', 'vocab-merges']
+    ['gpt2', 'huggingface', 'sentencepiece', 'sentencepiece-vocab', 'tiktoken', 'tokenizer.json', 'vocab-merges']
     """
     return {known.name: known.description for known in FORMATS.values()}
 
@@ -58,7 +58,8 @@ def load(
     pattern, special_tokens (text -> id): for formats that do not state them; they override what a sidecar says. A rank file
         without a sidecar needs `pattern`, which is never guessed; None means that the whole text is one piece.
 
-    Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is no plain byte-level BPE.
+    Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is neither byte-level BPE nor a
+    SentencePiece BPE model.
     """
     source = Path(path)
     chosen = format_for_reading(source) if format is None else find_format(format)
@@ -74,7 +75,7 @@ def save(
 ) -> list[Path]:
     """Write a tokenizer, and return the paths written. What was written is read back and compared before it takes its place.
 
-    format: one of `formats()`; taken from the name if that ends in .tiktoken or tokenizer.json. For "gpt2" and
+    format: one of `formats()`; taken from the name if that ends in .tiktoken, .model, .vocab or tokenizer.json. For "gpt2" and
         "vocab-merges" the path is a folder.
     allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
         `ConversionRefused`.

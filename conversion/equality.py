@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
+from dataclasses import fields as dataclass_fields
+from functools import cache, partial
 from typing import Any
 
 from hf_bpe.patterns import find_named_pattern, pattern_for
+from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["covers_every_text", "first_difference", "never_produced", "usable_vocab"]
@@ -78,8 +80,13 @@ def _one_spelling(pattern: str | None) -> str | None:
     return pattern_for(pattern, "oniguruma")
 
 
+def _rule(name: str, spec: TokenizerSpec) -> Any:
+    return None if spec.sentencepiece is None else getattr(spec.sentencepiece, name)
+
+
 _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "dialect": lambda spec: spec.dialect,
+    **{field.name: partial(_rule, field.name) for field in dataclass_fields(SentencePieceRules)},
     "pattern": lambda spec: _one_spelling(spec.pattern),
     "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
     "ignore_merges": lambda spec: spec.ignore_merges,

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
-from hf_bpe.errors import FormatError, SpecError
+from hf_bpe.charsmap import charsmap_defect
+from hf_bpe.errors import ConversionRefused, FormatError, SpecError
 from hf_bpe.patterns import resolve_pattern
+from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
 
-__all__ = ["Format", "Given", "make_spec", "spec_of_table"]
+__all__ = ["Format", "Given", "make_spec", "refuse_pieces", "spec_of_pieces", "spec_of_table"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,27 @@ def make_spec(where: str, **fields: Any) -> TokenizerSpec:
         return TokenizerSpec(**fields)
     except SpecError as error:
         raise FormatError(f"{where}: {_sentence(error.defects)}") from None
+
+
+def spec_of_pieces(where: str, rules: SentencePieceRules, **fields: Any) -> TokenizerSpec:
+    """The same for a SentencePiece model."""
+    for name in ("precompiled_charsmap", "denormalizer_charsmap"):
+        blob: bytes = getattr(rules, name)
+        defect = charsmap_defect(blob) if blob else None
+        if defect is not None:
+            raise FormatError(f"{where}: {name} is invalid: {defect}; the file is damaged")
+    try:
+        return TokenizerSpec.from_sentencepiece(rules, **fields)
+    except SpecError as error:
+        raise FormatError(f"{where}: {_sentence(error.defects)}") from None
+
+
+def refuse_pieces(spec: TokenizerSpec, target: str) -> None:
+    """Raise `ConversionRefused` for a SentencePiece model: it has no merges and no bytes, which the target is made of."""
+    if spec.dialect == "sentencepiece":
+        raise ConversionRefused(
+            f"{target} holds a byte-level tokenizer, and this is a SentencePiece model: save it as a .model file or as tokenizer.json"
+        )
 
 
 def _sentence(defects: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conversion import gpt2, huggingface, tiktoken, tokenizer_json
+from conversion import gpt2, huggingface, sentencepiece, tiktoken, tokenizer_json
 from conversion.format import Format
 from hf_bpe.errors import FormatError
 
@@ -13,8 +13,11 @@ __all__ = ["FORMATS", "find_format", "format_for_reading", "format_for_writing"]
 # In the order they are asked: a folder with a tokenizer.json may also hold vocab.json and merges.txt, as transformers writes
 # them, and the names of GPT-2's files tell more than that they are JSON.
 FORMATS: dict[str, Format] = {
-    known.name: known for known in (huggingface.FORMAT, *gpt2.FORMATS, tiktoken.FORMAT, tokenizer_json.FORMAT)
+    known.name: known
+    for known in (huggingface.FORMAT, *gpt2.FORMATS, *sentencepiece.FORMATS, tiktoken.FORMAT, tokenizer_json.FORMAT)
 }
+
+_BY_SUFFIX = dict(zip((".tiktoken", ".model", ".vocab"), (tiktoken.FORMAT, *sentencepiece.FORMATS), strict=True))
 
 _HEAD = 4096
 
@@ -38,8 +41,8 @@ def format_for_reading(path: Path) -> Format:
 
 def format_for_writing(path: Path) -> Format:
     """The format a name asks for. Raises `FormatError` where it could be several."""
-    if path.suffix == ".tiktoken":
-        return tiktoken.FORMAT
+    if path.suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[path.suffix]
     if path.name.endswith(huggingface.TOKENIZER_FILE):
         return tokenizer_json.FORMAT
     raise FormatError(f"{path}: the name does not say which format to write; choose one with format=: {_names()}")
