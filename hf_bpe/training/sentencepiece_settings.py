@@ -130,7 +130,12 @@ def settings_for(preset: str | None, given: Mapping[str, Any]) -> SentencePieceS
 
 
 def _type_defects(settings: SentencePieceSettings) -> Iterator[str]:
-    wanted = {"bool": ("True or False", bool), "int": ("a whole number", int), "str": ("a str", str), "float": ("a number", float)}
+    wanted = {
+        "bool": ("True or False", bool),
+        "int": ("a whole number", int),
+        "str": ("a str", str),
+        "float": ("a number", float),
+    }
     for field in fields(settings):
         value: Any = getattr(settings, field.name)
         if field.type in wanted:

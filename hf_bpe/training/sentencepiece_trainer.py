@@ -143,7 +143,7 @@ class _Sentences:
 
 
 def _run(sentences: _Sentences, vocab_size: int, settings: SentencePieceSettings, num_threads: int | None) -> bytes:
-    """sentencepiece's answer, a serialised model."""
+    """Sentencepiece's answer, a serialised model."""
     import sentencepiece
 
     model = io.BytesIO()
@@ -175,7 +175,7 @@ _WHERE = re.compile(r"^[A-Z_]+: (?:\S+\.cc\(\d+\) )?")
 
 
 def _in_our_words(message: str, vocab_size: int) -> str:
-    """sentencepiece's message with what to do.
+    """Sentencepiece's message with what to do.
 
     >>> _in_our_words("INTERNAL: src/x.cc(7) [a == b] Vocabulary size too high (9). Please set it to a value <= 5.", 9)
     'vocab_size 9 is too large: this text yields 5 pieces; lower it, give more text, or pass hard_vocab_limit=False'
