@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from hf_bpe.errors import some
 
-__all__ = ["SPACE_SYMBOL", "Piece", "PieceKind", "SentencePieceRules", "byte_of_piece", "byte_piece"]
+__all__ = ["SPACE_SYMBOL", "Piece", "PieceKind", "SentencePieceRules", "byte_of_piece", "byte_piece", "piece_bytes"]
 
 SPACE_SYMBOL = "\u2581"
 """What a space is written as inside pieces, where `escape_whitespaces` holds."""
@@ -102,6 +102,18 @@ def byte_of_piece(content: str) -> int | None:
     65
     """
     return _BYTE_OF_PIECE.get(content)
+
+
+def piece_bytes(piece: Piece) -> bytes:
+    """The bytes a piece stands for by itself: U+2581 as a space, byte pieces as the byte, others as written.
+
+    >>> piece_bytes(Piece("\u2581a")), piece_bytes(Piece("<0x41>", kind="byte")), piece_bytes(Piece("<s>", kind="control"))
+    (b' a', b'A', b'<s>')
+    """
+    if piece.kind == "byte":
+        return bytes([_BYTE_OF_PIECE[piece.content]])
+    written = piece.content if piece.kind in ("control", "unknown") else piece.content.replace(SPACE_SYMBOL, " ")
+    return written.encode()
 
 
 def _piece_defects(rules: SentencePieceRules) -> Iterator[str]:

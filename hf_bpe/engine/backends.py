@@ -100,10 +100,10 @@ def _looks_pieces_up(spec: TokenizerSpec) -> bool:
 def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
     """An engine that runs the spec."""
     native = choose_native(name)
-    if native is None:
-        from hf_bpe.engine.pure_python import PurePythonEngine
+    if native is None or spec.dialect == "sentencepiece":
+        from hf_bpe.engine.pure_python import make_pure_python
 
-        return PurePythonEngine(spec)
+        return make_pure_python(spec)
     engine: Engine = native.Engine(
         vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
         **native_pattern(spec.pattern),

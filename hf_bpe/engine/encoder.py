@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from hf_bpe.engine.arrays import CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
 from hf_bpe.errors import UnknownTokenError
+from hf_bpe.pieces import piece_bytes
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -219,15 +220,22 @@ class Encoder:
     # -- decoding -----------------------------------------------------------------------------------------------------
 
     def decode_bytes(self, ids: Sequence[int] | NDArray[Any]) -> bytes:
-        """The bytes behind the ids. Raises `UnknownTokenError` for an id that is not in the vocabulary."""
+        """The bytes behind the ids; of a SentencePiece model what `decode` gives, before bytes that are no text are replaced.
+
+        Raises `UnknownTokenError` for an id that is not in the vocabulary.
+        """
         return self._engine.decode_bytes(ids)
 
     def decode(self, ids: Sequence[int] | NDArray[Any], errors: str = "replace") -> str:
         """The text behind the ids; bytes that are not UTF-8 become U+FFFD unless `errors` says otherwise.
 
+        For a SentencePiece model, what SentencePiece gives: no control pieces, no dummy prefix, a U+FFFD for each such byte.
+
         >>> encoder.decode([15339, 1917])  # doctest: +SKIP
         'hello world'
         """
+        if errors != "replace" and self.spec.dialect == "sentencepiece":
+            return self._engine.decode_bytes(ids).decode("utf-8", errors)
         text = self._engine.decode(ids)
         return text if isinstance(text, str) else text.decode("utf-8", errors)
 
@@ -237,7 +245,10 @@ class Encoder:
         return [self.decode(ids, errors) for ids in rows]
 
     def decode_single_token_bytes(self, token_id: int) -> bytes:
-        """The bytes of one token. Raises `UnknownTokenError`."""
+        """The bytes of one token; of a SentencePiece model those of the piece, its space too. Raises `UnknownTokenError`."""
+        rules = self.spec.sentencepiece
+        if rules is not None and 0 <= token_id < len(rules.pieces):
+            return piece_bytes(rules.pieces[token_id])
         return self._engine.decode_bytes([token_id])
 
     # -- the cache ----------------------------------------------------------------------------------------------------

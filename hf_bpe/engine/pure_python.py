@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hf_bpe.engine.reference import ReferenceEngine, ReferencePolicy, as_unicode
+from hf_bpe.engine.pieces_reference import PiecesReference
+from hf_bpe.engine.reference import Reference, ReferenceEngine, ReferencePolicy
 from hf_bpe.errors import CorpusError
+from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["PurePythonEngine"]
+__all__ = ["Face", "make_pure_python"]
 
 Arrays = tuple[NDArray[Any], NDArray[np.int64]]
 
 
-class PurePythonEngine(ReferenceEngine):
-    """The reference behind the native engine's face. One thread, whatever it is told."""
+class Face(Reference):
+    """The native engine's methods, out of those of a reference. One thread, whatever it is told."""
 
     def encode_to_numpy(self, text: str, policy: ReferencePolicy, narrow: bool) -> NDArray[Any]:
         """Ids as uint16 (`narrow`) or uint32."""
@@ -55,14 +57,8 @@ class PurePythonEngine(ReferenceEngine):
 
     def encode_with_offsets(self, text: str, policy: ReferencePolicy, characters: bool) -> Arrays:
         """Ids, and first and last + 1 byte or character of each, one after the other."""
-        if not isinstance(text, str):
-            raise TypeError(f"the text must be a str, not a {type(text).__name__}")
-        text = as_unicode(text)
-        found = self.encode_with_spans(text, policy)
+        found = self.encode_with_spans(text, policy, characters)
         spans = [(start, stop) for _, start, stop in found]
-        if characters:
-            of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
-            spans = [(of_byte[start], of_byte[stop - 1] + 1) for start, stop in spans]
         ids = np.array([token_id for token_id, _, _ in found], dtype=np.uint32)
         return ids, np.array(spans, dtype=np.int64).reshape(-1)
 
@@ -85,3 +81,16 @@ class PurePythonEngine(ReferenceEngine):
     def cache_info(self) -> tuple[int, int, int]:
         """There is no cache."""
         return 0, 0, 0
+
+
+class _ByteLevel(ReferenceEngine, Face):
+    """Runs a byte-level spec."""
+
+
+class _Pieces(PiecesReference, Face):
+    """Runs a SentencePiece model."""
+
+
+def make_pure_python(spec: TokenizerSpec) -> Face:
+    """The engine for the dialect of the spec."""
+    return _ByteLevel(spec) if spec.dialect == "byte_level" else _Pieces(spec)

@@ -7,6 +7,7 @@ not installed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownToke
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
+__all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
 
@@ -168,16 +169,11 @@ def as_unicode(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-class ReferenceEngine:
-    """Runs a spec. The native engine has the same methods."""
+class Reference(ABC):
+    """What a reference does, of either dialect. The native engines have the same methods."""
 
     def __init__(self, spec: TokenizerSpec) -> None:
-        vocab = spec.vocab
         self._spec = spec
-        self._byte_ids = [vocab[bytes([byte])] for byte in range(256)]
-        self._ranks = {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(spec.merges)}
-        self._bytes_of = {token_id: token for token, token_id in vocab.items()}
-        self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
@@ -187,25 +183,55 @@ class ReferenceEngine:
             forbid=tuple(token for token in tokens if token.content in forbidden),
         )
 
-    def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
-        """Ids of a text."""
+    def checked(self, text: str, policy: ReferencePolicy) -> str:
+        """The text as it is encoded. Raises for what is no text, and for added tokens that the policy forbids."""
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         text = as_unicode(text)
-        self._forbid(text, policy)
+        for part in split_on_added_tokens(text, policy.forbid):
+            if isinstance(part, AddedToken):
+                raise DisallowedSpecialTokenError(part.content)
+        return text
+
+    @abstractmethod
+    def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """Ids of a text."""
+
+    @abstractmethod
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
+        """Id, start and end of each token, in characters or bytes."""
+
+    @abstractmethod
+    def pretokenize(self, text: str) -> list[str]:
+        """The pieces that merging never crosses, added tokens not considered."""
+
+    @abstractmethod
+    def decode_bytes(self, ids: Sequence[int]) -> bytes:
+        """The bytes behind ids."""
+
+
+class ReferenceEngine(Reference):
+    """Runs a byte-level spec."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        super().__init__(spec)
+        vocab = spec.vocab
+        self._byte_ids = [vocab[bytes([byte])] for byte in range(256)]
+        self._ranks = {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(spec.merges)}
+        self._bytes_of = {token_id: token for token, token_id in vocab.items()}
+        self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
+
+    def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """Ids of a text."""
+        text = self.checked(text, policy)
         ids: list[int] = []
         for part in split_on_added_tokens(text, policy.match):
             ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
         return ids
 
-    def _forbid(self, text: str, policy: ReferencePolicy) -> None:
-        for part in split_on_added_tokens(text, policy.forbid):
-            if isinstance(part, AddedToken):
-                raise DisallowedSpecialTokenError(part.content)
-
-    def encode_with_spans(self, text: str, policy: ReferencePolicy) -> list[tuple[int, int, int]]:
-        """Id, first byte and last byte + 1 of each token. Text that no piece holds belongs to none."""
-        self._forbid(text, policy)
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
+        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none."""
+        text = self.checked(text, policy)
         spans = []
         for start, stop, token in added_token_spans(text, policy.match):
             if token is not None:
@@ -216,7 +242,10 @@ class ReferenceEngine:
                 done = _bytes_in(text[: start + first])
                 for token_id in self._encode_piece(stretch[first:last].encode()):
                     spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
-        return spans
+        if not characters:
+            return spans
+        of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
+        return [(token_id, of_byte[start], of_byte[stop - 1] + 1) for token_id, start, stop in spans]
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""

@@ -21,7 +21,7 @@ def files_in(folder):
 
 
 def test_formats_are_listed_with_what_they_are():
-    assert set(conversion.formats()) == {*TARGETS, "huggingface"}
+    assert set(conversion.formats()) == {*TARGETS, "huggingface", "sentencepiece", "sentencepiece-vocab"}
     assert all(conversion.formats().values())
 
 
