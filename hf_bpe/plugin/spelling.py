@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine import Encoder
+from hf_bpe.engine.pieces_reference import replacements
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import TokenizerSpec
@@ -88,6 +90,7 @@ class PieceSpelling:
 
     def __init__(self, rules: SentencePieceRules) -> None:
         self._rules = rules
+        self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
 
     def spell(self, token: bytes) -> str:
         """A piece as it is written."""
@@ -126,17 +129,16 @@ class PieceSpelling:
         byte = byte_of_piece(token) if self._rules.byte_fallback and not is_added else None
         if byte is not None:
             return bytes([byte])
-        return (token if is_added else self._with_spaces(token)).encode("utf-8", "replace")
-
-    def _with_spaces(self, token: str) -> str:
-        return token.replace(SPACE_SYMBOL, " ") if self._rules.escape_whitespaces else token
+        return (token if is_added else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
 
     def _text(self, content: bytes) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
         text = content.decode("utf-8", _ONE_FOR_EACH)
-        if self._rules.prepend_scheme == "never":
+        drops_space = self._rules.prepend_scheme != "never" or self._rules.remove_extra_whitespaces
+        text = text.removeprefix(" ") if drops_space else text
+        if self._denormaliser is None:
             return text
-        return text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
+        return b"".join(bit for _, bit in replacements(text.encode(), self._denormaliser, lambda text, start: 0)).decode()
 
 
 _ONE_FOR_EACH = "hf_bpe.one_for_each_byte"
