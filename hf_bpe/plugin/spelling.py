@@ -134,8 +134,8 @@ class PieceSpelling:
     def _text(self, content: bytes) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
         text = content.decode("utf-8", _ONE_FOR_EACH)
-        drops_space = self._rules.prepend_scheme != "never" or self._rules.remove_extra_whitespaces
-        text = text.removeprefix(" ") if drops_space else text
+        if self._rules.prepend_scheme != "never":
+            text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
         if self._denormaliser is None:
             return text
         return b"".join(bit for _, bit in replacements(text.encode(), self._denormaliser, lambda text, start: 0)).decode()

@@ -61,7 +61,8 @@ class Vocabulary:
     added: the added tokens in force (default: those of the base); kept in the order of their ids, as files have them.
     counted: texts of added tokens that count towards `base_size`. Files list these in the vocabulary as well. Default: those
         of the base, so that a tokenizer has the size it was trained for, as with the `tokenizers` library; but none with
-        `ignore_merges`, where a token in the vocabulary could also come from plain text.
+        `ignore_merges`, where a token in the vocabulary could also come from plain text, and none beside the pieces of a
+        SentencePiece model, which are the vocabulary.
 
     What is slow to make (the engine, the checked spec, inverse tables) is made when first needed. Pickles hold none of it,
     so that using a tokenizer does not change its pickle.
@@ -73,7 +74,7 @@ class Vocabulary:
         self._base = base
         self.spelling = spelling_of(base)
         if counted is None:
-            counted = () if base.ignore_merges else [token.content for token in base.added_tokens]
+            counted = () if base.ignore_merges or base.sentencepiece else [token.content for token in base.added_tokens]
         self._counted = frozenset(counted)
         self.added = tuple(sorted(base.added_tokens if added is None else added, key=lambda token: token.id))
         self.by_content = {token.content: token for token in self.added}
