@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from conversion import sentencepiece as sentencepiece_format
 from conversion import tiktoken as tiktoken_format
 from conversion.format import Format, Given
 from conversion.gpt2 import find_pair
@@ -16,8 +17,9 @@ from conversion.huggingface import TOKENIZER_FILE
 from conversion.registry import format_for_reading
 from conversion.tokenizer_json import pre_tokenizer_for
 from hf_bpe.engine import Encoder
+from hf_bpe.engine.reference import split_on_added_tokens
 from hf_bpe.files import read_bytes
-from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["Loader", "Runner", "Source", "make_runner"]
 
@@ -57,6 +59,8 @@ def make_runner(source: Source, loader: Loader, given: Given) -> Runner:
         return _own(Encoder(spec), path.name)
     if chosen is tiktoken_format.FORMAT:
         return _tiktoken(path, spec)
+    if chosen in sentencepiece_format.FORMATS:
+        return _sentencepiece(path.with_suffix(".model") if path.suffix == ".vocab" else path, spec)
     return _tokenizers(path, chosen, spec)
 
 
@@ -87,6 +91,27 @@ def _tiktoken(path: Path, spec: TokenizerSpec) -> Runner:
         as_text=lambda texts: encoding.encode_ordinary_batch(list(texts)),
         as_special=lambda texts: encoding.encode_batch(list(texts), allowed_special="all"),
         decode_bytes=encoding.decode_bytes,
+    )
+
+
+def _sentencepiece(path: Path, spec: TokenizerSpec) -> Runner:
+    """The library knows no special tokens in text; its users cut the text at them and encode what stands between."""
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+    def encode_with_special(text: str) -> list[int]:
+        parts = split_on_added_tokens(text, spec.added_tokens)
+        rows = ([part.id] if isinstance(part, AddedToken) else processor.encode(part) for part in parts)
+        return [token_id for row in rows for token_id in row]
+
+    return Runner(
+        label=f"{path.name} run by sentencepiece {sentencepiece.__version__}",
+        spec=spec,
+        same_engine=False,
+        as_text=lambda texts: processor.encode(list(texts)),
+        as_special=lambda texts: [encode_with_special(text) for text in texts],
+        decode_bytes=lambda ids: processor.decode(list(ids)).encode(),
     )
 
 

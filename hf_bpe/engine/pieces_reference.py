@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, groupby
 from operator import index
 from typing import NamedTuple
 
 from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine.reference import Reference, ReferencePolicy, added_token_spans, as_unicode
 from hf_bpe.errors import UnknownTokenError
-from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece, byte_piece
+from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules, byte_piece, piece_bytes
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["PiecesReference"]
@@ -133,9 +133,10 @@ def normalise(
 # Merging
 
 
-class Mergeable(NamedTuple):
-    """What merging has to know of a piece."""
+class Findable(NamedTuple):
+    """What has to be known of a piece that text can hold: a character or the product of merging."""
 
+    token_id: int
     score: float
     is_unused: bool
 
@@ -150,7 +151,7 @@ def cut(text: bytes, user_defined: UserDefined) -> Iterator[tuple[bytes, bool]]:
         start = stop
 
 
-def merge(symbols: Sequence[tuple[bytes, bool]], pieces: dict[bytes, Mergeable]) -> list[bytes]:
+def merge(symbols: Sequence[tuple[bytes, bool]], pieces: dict[bytes, Findable]) -> list[bytes]:
     """Merge the neighbours that make the piece with the highest score, the leftmost of equals, until none do.
 
     An agenda holds the pairs that can merge; one whose halves have changed since is passed over. Looking at all pairs again
@@ -201,6 +202,27 @@ def take_apart(content: bytes, halves: dict[bytes, tuple[bytes, bytes]]) -> list
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Decoding
+
+
+class Surface(NamedTuple):
+    """What an id becomes in decoded text. has_space: it begins with a space that was written U+2581."""
+
+    content: bytes
+    is_byte: bool = False
+    has_space: bool = False
+
+
+def surface_of(piece: Piece, rules: SentencePieceRules) -> Surface:
+    """What a piece becomes: control pieces nothing, bytes themselves, U+2581 a space."""
+    if piece.kind == "control":
+        return Surface(b"")
+    if piece.kind == "unknown":
+        return Surface(rules.unk_surface.encode())
+    return Surface(piece_bytes(piece), piece.kind == "byte", piece.content.startswith(SPACE_SYMBOL))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # The engine
 
 
@@ -213,17 +235,17 @@ class PiecesReference(Reference):
         if rules is None:
             raise ValueError("a byte-level spec is run by ReferenceEngine")
         self._rules = rules
-        self._ids = dict(spec.vocab)
-        self._mergeable = {
-            piece.content.encode(): Mergeable(piece.score, piece.kind == "unused")
-            for piece in rules.pieces
+        self._findable = {
+            piece.content.encode(): Findable(token_id, piece.score, piece.kind == "unused")
+            for token_id, piece in enumerate(rules.pieces)
             if piece.kind in ("normal", "user_defined", "unused")
         }
-        self._byte_ids = [self._ids[byte_piece(byte).encode()] for byte in range(256)] if rules.byte_fallback else []
+        self._byte_ids = [spec.vocab[byte_piece(byte).encode()] for byte in range(256)] if rules.byte_fallback else []
         self._user_defined = UserDefined(rules)
         self._charsmap = Charsmap(rules.precompiled_charsmap) if rules.precompiled_charsmap else None
         self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
-        self._beyond_pieces = {t.id: t.content.encode() for t in spec.added_tokens if t.id >= len(rules.pieces)}
+        self._surfaces = {token.id: Surface(token.content.encode()) for token in spec.added_tokens}
+        self._surfaces |= {token_id: surface_of(piece, rules) for token_id, piece in enumerate(rules.pieces)}
 
     # -- encoding -----------------------------------------------------------------------------------------------------
 
@@ -262,17 +284,19 @@ class PiecesReference(Reference):
         normalised, origins = self._normalise(stretch, at_start=at_start)
         unknown: Span | None = None  # not yet given out, for the next may join it
         end = 0
-        for content in merge(list(cut(normalised, self._user_defined)), self._mergeable):
+        for content in merge(list(cut(normalised, self._user_defined)), self._findable):
             begin, end = end, end + len(content)
-            token_id = self._ids.get(content, self._rules.unk_id)
-            span = Span(token_id, origins[begin], origins[end])
-            if token_id == self._rules.unk_id and not self._rules.byte_fallback:
+            piece = self._findable.get(content)
+            if piece is not None and piece.is_unused:  # a character: it does not come apart, so it is unknown
+                piece = None
+            span = Span(piece.token_id if piece else self._rules.unk_id, origins[begin], origins[end])
+            if piece is None and not self._rules.byte_fallback:
                 unknown = span if unknown is None else unknown._replace(stop=span.stop)
                 continue
             if unknown is not None:
                 yield unknown
                 unknown = None
-            if token_id == self._rules.unk_id:
+            if piece is None:
                 yield from self._spans_of_bytes(content, span, stretch, own_bytes=own_bytes)
             else:
                 yield span
@@ -294,43 +318,48 @@ class PiecesReference(Reference):
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text behind ids. Each byte that is no part of a character is one U+FFFD."""
-        text = b"".join(content for _, content in replacements(self._join(ids), None, lambda text, start: 0))
-        return self._denormalise(text, _REPLACEMENT).decode("utf-8", "replace")
+        return self._denormalise(self._join(ids, _REPLACEMENT), _REPLACEMENT).decode("utf-8", "replace")
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The same with those bytes left as they are."""
-        return self._denormalise(self._join(ids), None)
+        return self._denormalise(self._join(ids, None), None)
 
     def _denormalise(self, text: bytes, malformed: bytes | None) -> bytes:
         if self._denormaliser is None:
             return text
-        return b"".join(content for _, content in replacements(text, self._denormaliser, lambda text, start: 0, malformed))
+        return _joined(replacements(text, self._denormaliser, _no_user_defined, malformed))
 
-    def _join(self, ids: Sequence[int]) -> bytes:
-        """The text of the pieces. Where the text begins, one space goes with a dummy prefix, all with spaces removed."""
+    def _join(self, ids: Sequence[int], malformed: bytes | None) -> bytes:
+        """The text of the pieces. Where the text begins, one space goes with a dummy prefix, all with spaces removed.
+
+        Bytes make characters only with bytes right beside them: a piece between them, even one without text, keeps them apart.
+        """
         rules = self._rules
         drops_space = rules.prepend_scheme != "never" or rules.remove_extra_whitespaces
         text = bytearray()
-        for token_id in ids:
-            number = index(token_id)
-            if number in self._beyond_pieces:
-                text += self._beyond_pieces[number]
-                drops_space = False
+        for is_run_of_bytes, surfaces in groupby(map(self._surface, ids), lambda surface: surface.is_byte):
+            if is_run_of_bytes:
+                run = b"".join(surface.content for surface in surfaces)
+                text += _joined(replacements(run, None, _no_user_defined, malformed))
                 continue
-            if not 0 <= number < len(rules.pieces):
-                raise UnknownTokenError(f"id {number!r} is not in the vocabulary")
-            piece = rules.pieces[number]
-            if piece.kind == "control":
-                continue
-            if piece.kind == "byte":
-                text.append(byte_of_piece(piece.content) or 0)
-                continue
-            if piece.kind == "unknown":
-                text += rules.unk_surface.encode()
-                continue
-            content = piece.content
-            if drops_space and not text and content.startswith(SPACE_SYMBOL):
-                content = content[1:]
-                drops_space = rules.remove_extra_whitespaces
-            text += content.replace(SPACE_SYMBOL, " ").encode()
+            for surface in surfaces:
+                content = surface.content
+                if drops_space and surface.has_space and not text:
+                    content = content[1:]
+                    drops_space = rules.remove_extra_whitespaces
+                text += content
         return bytes(text)
+
+    def _surface(self, token_id: int) -> Surface:
+        try:
+            return self._surfaces[index(token_id)]
+        except KeyError as error:
+            raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
+
+
+def _no_user_defined(text: bytes, start: int) -> int:
+    return 0
+
+
+def _joined(bits: Iterator[tuple[int, bytes]]) -> bytes:
+    return b"".join(content for _, content in bits)
