@@ -41,4 +41,13 @@ def show(
         print_json([{"id": token_id, "token": spelled[token_id]} for token_id in ids])
         return
     for token_id in ids:
-        typer.echo(f"{token_id:7}  {spelled[token_id]}")
+        typer.echo(f"{token_id:7}  {_on_one_line(spelled[token_id])}")
+
+
+def _on_one_line(token: str) -> str:
+    r"""A token with what is not visible escaped.
+
+    >>> _on_one_line("▁a\n")
+    '▁a\\n'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
