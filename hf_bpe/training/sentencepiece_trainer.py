@@ -57,8 +57,9 @@ def train_sentencepiece(
 
     Raises `TrainingError` for impossible settings, `CorpusError` for a corpus that cannot be read or has no usable line.
 
-    >>> train_sentencepiece(["aab aab"], 264, preset="llama2", progress=False).sentencepiece.pieces[-5].content
-    'aab'
+    >>> spec = train_sentencepiece(["aab aab"], 265, preset="llama2", progress=False)
+    >>> [piece.content for piece in spec.sentencepiece.pieces[259:]]
+    ['aa', 'aab', '▁aab', 'a', 'b', '▁']
     """
     if isinstance(special_tokens, str):
         raise TrainingError(f"special_tokens must be a list of texts, not the one text {special_tokens!r}")
@@ -191,5 +192,5 @@ def _in_our_words(message: str, vocab_size: int) -> str:
             "lower character_coverage"
         )
     if found := _BAD_ID.search(message):
-        return f"{found[1]} cannot be what it is: the special ids must differ and lie among the first, before the merges"
+        return f"{found[1]} cannot be what it is: special ids must differ and be smaller than vocab_size, best the first ones"
     return f"sentencepiece refuses: {_WHERE.sub('', message)}"
