@@ -79,6 +79,8 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
             messages[field.number].append(field.as_bytes())
     if not pieces:
         raise FormatError(f"{where}: holds no pieces; the file is truncated, or it is the wrong file")
+    if not messages[_TRAINER]:
+        raise FormatError(f"{where}: holds no trainer_spec, which says what kind of model it is; the file is truncated")
     # A message that stands there twice means both, one after the other.
     trainer = _settings(b"".join(messages[_TRAINER]), _TRAINER_FIELDS, f"{where}: trainer_spec")
     normalizer = _settings(b"".join(messages[_NORMALIZER]), _NORMALIZER_FIELDS, f"{where}: normalizer_spec")
