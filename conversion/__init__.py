@@ -88,7 +88,8 @@ def save(
         wanted = "a folder" if chosen.is_folder else "a file"
         raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
     contents = chosen.write(spec, target.name, allow_lossy)
-    _check_by_reading_back(spec, chosen, contents, target.name)
+    if not (allow_lossy and spec.dialect == "sentencepiece"):  # what is lost there is lost for our reader too
+        _check_by_reading_back(spec, chosen, contents, target.name)
     return write_atomically(target if chosen.is_folder else target.parent, contents)
 
 
