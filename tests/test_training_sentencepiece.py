@@ -187,9 +187,7 @@ def test_what_is_counted_is_what_sentencepiece_leaves_out() -> None:
 
 
 def test_nothing_is_said_on_standard_error() -> None:
-    program = (
-        "import hf_bpe; hf_bpe.train(iter(['aab aab']), 265, dialect='sentencepiece', preset='llama2', progress=False)"
-    )
+    program = "import hf_bpe; hf_bpe.train(iter(['aab aab']), 265, dialect='sentencepiece', preset='llama2', progress=False)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert (ran.stdout, ran.stderr) == ("", "")
 

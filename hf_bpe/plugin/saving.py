@@ -19,6 +19,7 @@ import tokenizers
 
 import hf_bpe
 from conversion import tokenizer_json
+from conversion.equality import first_difference
 from conversion.sentencepiece import serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
@@ -96,8 +97,9 @@ def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> d
             RuntimeWarning,
             stacklevel=2,
         )
-    # With ignore_merges the flag would let through more than that.
-    document = tokenizer_json.to_dict(spec, allow_lossy=bool(misread) and not spec.ignore_merges)
+    # With ignore_merges, and for a SentencePiece model, the flag would let through more than that.
+    lossy = bool(misread) and not spec.ignore_merges and spec.sentencepiece is None
+    document = tokenizer_json.to_dict(spec, allow_lossy=lossy)
     if not spec.ignore_merges:
         document["model"]["vocab"] |= vocabulary.listed
     return document if template.source is None else {**document, "post_processor": template.source}
@@ -146,9 +148,7 @@ def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
 
 def _says_the_same(found: TokenizerSpec, saved: TokenizerSpec) -> bool:
     """Whether a spec is what was saved. Scores are not in tokenizer.json, only the order that they put the merges in."""
-    if saved.sentencepiece is None or found.sentencepiece is None:
-        return found == saved
-    return tokenizer_json.to_dict(found) == tokenizer_json.to_dict(saved)
+    return found == saved or (saved.sentencepiece is not None and first_difference(found, saved) is None)
 
 
 def _compare_ids(stock: tokenizers.Tokenizer, vocabulary: Vocabulary, template: SequenceTemplate, text: str) -> None:

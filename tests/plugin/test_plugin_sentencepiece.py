@@ -269,7 +269,7 @@ def test_chat_templates_run(tokenizer: Any) -> None:
 
 
 def assert_same_everywhere(tokenizer: Any, folder: Path, texts: list[str] = TEXTS) -> None:
-    """This class, the stock class and the `tokenizers` library read one folder and give the same ids, tokens and text."""
+    """Our class, the stock class and the `tokenizers` library read one folder and give the same ids, tokens and text."""
     ours, stock = HfBpeTokenizer.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder)
     raw = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     for text in texts:
