@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import sentencepiece
 import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import conversion
@@ -265,6 +267,14 @@ def test_chat_templates_run(tokenizer: Any) -> None:
     assert ids == tokenizer.encode("<s>[INST] hello world [/INST]", add_special_tokens=False)
 
 
+def test_what_a_user_writes_does_not_become_a_special_token(tokenizer: Any) -> None:
+    tokenizer.chat_template = "{{ bos_token }}{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
+    chat = [{"role": "user", "content": "hello <s> world</s>"}]
+    ids = tokenizer.apply_chat_template(chat, sanitize_control_tokens=True)["input_ids"]
+    assert (ids.count(1), ids.count(2)) == (1, 0)
+    assert "<s>" in tokenizer.decode(ids[1:])
+
+
 # -- saving ---------------------------------------------------------------------------------------------------------------
 
 
@@ -307,6 +317,59 @@ def test_a_published_model_is_the_same_in_all_readers(loaded: Any, tmp_path: Pat
     assert_same_everywhere(loaded, tmp_path)
     assert conversion.load(tmp_path / "tokenizer.model") == loaded.spec
     assert type(AutoTokenizer.from_pretrained(tmp_path)) is HfBpeTokenizer
+
+
+@pytest.fixture(scope="module")
+def saved(spec: TokenizerSpec, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """One folder with added tokens of several kinds, read by this class and by the stock one."""
+    folder = tmp_path_factory.mktemp("saved")
+    tokenizer = HfBpeTokenizer.from_spec(spec, add_eos_token=True, pad_token="<pad>")
+    tokenizer.add_tokens([tokenizers.AddedToken("<left>", lstrip=True), tokenizers.AddedToken("he", single_word=True)])
+    tokenizer.save_pretrained(folder)
+    return HfBpeTokenizer.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+STRANGE = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ["<s>", "</s>", "<unk>", "<pad>", "<left>", "he", "hello", " ", "  ", "▁", "<0x41>", "\n", "\x00", "안"]
+        ),
+        st.text(max_size=4),
+        st.text(" helowrd", max_size=8),
+    ),
+    max_size=8,
+).map("".join)
+
+
+@given(STRANGE)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_the_same_in_stock_transformers(saved: tuple[Any, Any], text: str) -> None:
+    ours, stock = saved
+    ids = ours.encode(text)
+    assert ids == stock.encode(text)
+    assert ours.convert_ids_to_tokens(ids) == stock.convert_ids_to_tokens(ids)
+    for skip in (False, True):
+        assert ours.decode(ids, skip_special_tokens=skip) == stock.decode(ids, skip_special_tokens=skip)
+
+
+@given(st.lists(st.integers(0, 387), max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_any_ids_without_broken_characters_are_decoded_alike(saved: tuple[Any, Any], ids: list[int]) -> None:
+    ours, stock = saved
+    expected = stock.decode(ids)
+    if "\ufffd" not in expected:  # else stock classes lose a whole run of byte pieces
+        assert ours.decode(ids) == expected
+    assert ours.convert_ids_to_tokens(ids) == stock.convert_ids_to_tokens(ids)
+
+
+def test_an_added_token_with_the_space_symbol_is_decoded_to_other_text_by_stock(tokenizer: Any, tmp_path: Path) -> None:
+    tokenizer.add_tokens(["<a▁b>"])
+    with pytest.warns(RuntimeWarning, match="<a▁b>"):
+        tokenizer.save_pretrained(tmp_path)
+    ours, stock = HfBpeTokenizer.from_pretrained(tmp_path), PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    ids = ours.encode("x<a▁b>y", add_special_tokens=False)
+    assert ids == stock.encode("x<a▁b>y", add_special_tokens=False)
+    assert (ours.decode(ids), stock.decode(ids)) == ("x<a▁b> y", "x<a b> y")
 
 
 def test_tokens_added_at_run_time_are_saved_and_no_model_is_written_beside(tokenizer: Any, tmp_path: Path) -> None:
