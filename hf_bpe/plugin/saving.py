@@ -20,7 +20,7 @@ import tokenizers
 import hf_bpe
 from conversion import tokenizer_json
 from conversion.equality import first_difference
-from conversion.sentencepiece import serialise_model
+from conversion.sentencepiece import parse_model, serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
 from hf_bpe.plugin.loading import MODEL_FILE, TOKENIZER_FILE, read_document
@@ -168,6 +168,9 @@ def _not_exact(difference: str) -> ConversionRefused:
 def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: str | None) -> tuple[str, ...]:
     """Write the files, remove those of an earlier save that they supersede, and return the paths."""
     start = f"{prefix}-" if prefix else ""
+    model = Path(folder, start + MODEL_FILE)
+    if MODEL_FILE in files and _holds_the_same(model, files[MODEL_FILE]):
+        files = {name: content for name, content in files.items() if name != MODEL_FILE}
     paths = write_atomically(folder, {start + name: content for name, content in files.items()})
     for path, content in zip(paths, files.values(), strict=True):
         if path.read_bytes() != content:
@@ -175,6 +178,15 @@ def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: st
     if CONFIG_FILE in files:
         _remove_superseded(Path(folder), start, files)
     return tuple(str(path) for path in paths)
+
+
+def _holds_the_same(model: Path, content: bytes) -> bool:
+    """Whether a published .model file, which says more than we keep and is known by its hash, need not be written over."""
+    try:
+        found = parse_model(model.read_bytes(), str(model))
+    except (OSError, ValueError):  # none there, or damaged
+        return False
+    return first_difference(found, parse_model(content, MODEL_FILE)) is None
 
 
 def _remove_superseded(folder: Path, start: str, files: Mapping[str, bytes]) -> None:

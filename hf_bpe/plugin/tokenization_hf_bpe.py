@@ -51,6 +51,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     - An empty batch gives an empty result; text with lone surrogates is read as if each were U+FFFD.
     - Where `max_length` leaves no room beside the special tokens, they alone are the result; the stock class then cuts nothing.
     - Added tokens decode to their own text, whichever letters they hold.
+    - Byte pieces of a SentencePiece model that are not UTF-8 are one U+FFFD each, as in SentencePiece.
     - `tokenize` gives added tokens without the white space that their `lstrip` and `rstrip` flags took.
     - Alignment with the text (offsets, word ids, overflowing windows, `tokens()` of the result) is not supported and raises.
 

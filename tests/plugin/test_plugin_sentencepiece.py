@@ -393,6 +393,21 @@ def test_saving_twice_writes_the_same_tokenizer_json(tokenizer: Any, tmp_path: P
     assert (tmp_path / "a" / "tokenizer.json").read_bytes() == (tmp_path / "b" / "tokenizer.json").read_bytes()
 
 
+def test_a_model_that_says_the_same_is_not_written_over(mistral: Path, spec: TokenizerSpec, tmp_path: Path) -> None:
+    model = tmp_path / "tokenizer.model"
+    shutil.copy(mistral / "tokenizer.model", model)
+    HfBpeTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
+    assert model.read_bytes() == MISTRAL.read_bytes()
+    HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
+    assert conversion.load(model) == spec
+
+
+def test_a_model_file_can_be_named_itself(spec: TokenizerSpec, tmp_path: Path) -> None:
+    conversion.save(spec, tmp_path / "mine.model")
+    by_path = HfBpeTokenizer.from_pretrained(tmp_path / "mine.model")
+    assert by_path.spec == HfBpeTokenizer(vocab_file=tmp_path / "mine.model").spec == spec
+
+
 @pytest.mark.parametrize(
     ("options", "arguments", "said"),
     [
