@@ -94,6 +94,8 @@ def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_sp
         scheme = "always" if legacy else "first"
     if add_prefix_space is False:
         scheme = "never"
+    if scheme == rules.prepend_scheme:
+        return loaded
     spec = loaded.vocabulary.spec.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme=scheme))
     return dataclasses.replace(loaded, vocabulary=Vocabulary(spec))
 
