@@ -138,7 +138,8 @@ class PieceSpelling:
             text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
         if self._denormaliser is None:
             return text
-        return b"".join(bit for _, bit in replacements(text.encode(), self._denormaliser, lambda text, start: 0)).decode()
+        bits = replacements(text.encode(), self._denormaliser, lambda text, start: 0)
+        return b"".join(bit for _, bit in bits).decode("utf-8", "replace")  # which may put parts of characters
 
 
 _ONE_FOR_EACH = "hf_bpe.one_for_each_byte"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 import shutil
@@ -20,6 +21,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 import conversion
 import hf_bpe
 from hf_bpe import ConversionRefused, FormatError, TokenizerSpec
+from hf_bpe.charsmap import build_charsmap
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.support.vocabularies import packaged
 
@@ -227,6 +229,16 @@ def test_decoding_drops_one_space_where_the_text_begins(loaded: Any) -> None:
 def test_each_byte_of_no_character_is_one_mark_as_in_sentencepiece(loaded: Any, processor: Any) -> None:
     ids = loaded.convert_tokens_to_ids(["▁a", "<0xC3>", "<0xA9>", "<0xFF>", "<0xE4>", "<0xBD>", "▁b", "<0xA0>"])
     assert loaded.decode(ids) == processor.decode(ids) == "aé\ufffd\ufffd\ufffd b\ufffd"
+
+
+@pytest.mark.parametrize("replaced", [b"0", "안".encode(), b"\xff"])
+def test_decoded_text_is_denormalised(spec: TokenizerSpec, replaced: bytes) -> None:
+    rules = dataclasses.replace(spec.sentencepiece, denormalizer_charsmap=build_charsmap({b"o": replaced}))
+    changed = spec.replace(sentencepiece=rules)
+    tokenizer = HfBpeTokenizer.from_spec(changed, add_bos_token=False)
+    ids = tokenizer.encode("hello world")
+    assert tokenizer.decode(ids) == hf_bpe.Encoder(changed).decode(ids)
+    assert tokenizer.decode(ids) == "hello world".replace("o", replaced.decode("utf-8", "replace"))
 
 
 def test_what_is_no_piece_is_unknown_without_byte_fallback() -> None:
