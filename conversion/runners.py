@@ -13,7 +13,7 @@ from conversion import sentencepiece as sentencepiece_format
 from conversion import tiktoken as tiktoken_format
 from conversion.format import Format, Given
 from conversion.gpt2 import find_pair
-from conversion.huggingface import TOKENIZER_FILE
+from conversion.huggingface import TOKENIZER_FILE, deciding_file
 from conversion.registry import format_for_reading
 from conversion.tokenizer_json import pre_tokenizer_for
 from hf_bpe.engine import Encoder
@@ -53,6 +53,9 @@ def make_runner(source: Source, loader: Loader, given: Given) -> Runner:
         encoder = source if isinstance(source, Encoder) else Encoder(source)
         return _own(encoder, repr(encoder.spec))
     path = Path(source)
+    decides = deciding_file(path)
+    if decides is not None and decides.name != TOKENIZER_FILE:  # a folder with nothing but a SentencePiece model
+        path = decides
     chosen = format_for_reading(path)
     spec = chosen.read(path, Given() if chosen.self_contained else given)
     if loader == "own":

@@ -163,6 +163,12 @@ def reserved_tokens(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
 # Writing
 
 
+def _converted(spec: TokenizerSpec, allow_lossy: bool) -> TokenizerSpec:
+    from conversion.byte_pieces import to_sentencepiece  # brings in the engine, which reading a file does not need
+
+    return to_sentencepiece(spec, allow_lossy=allow_lossy)
+
+
 def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
     return {name: serialise_model(spec)}
 
@@ -291,6 +297,7 @@ FORMATS = (
         recognises=_recognises,
         read=_read,
         write=_write,
+        converted=_converted,
     ),
     Format(
         name="sentencepiece-vocab",
@@ -300,5 +307,6 @@ FORMATS = (
         recognises=_recognises_vocab,
         read=_read_vocab,
         write=_write_vocab,
+        converted=_converted,
     ),
 )

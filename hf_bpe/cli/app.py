@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import convert, encode_files, inspection, quickstart, text, train
+from hf_bpe.cli import convert, encode_files, inspection, quickstart, show, text, train
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
@@ -55,6 +55,7 @@ for _command, _example in (
         encode_files.encode_files,
         "hf-bpe encode-files my-tokenizer 'data/*.jsonl.zst' -o encoded --eos '<|endoftext|>'",
     ),
+    (show.show, "hf-bpe show my-tokenizer 'Hello world'"),
     (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
     (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
     (convert.verify, "hf-bpe verify my-tokenizer my.tiktoken --corpus text.txt"),
@@ -77,9 +78,10 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Train, run, convert and check byte-level BPE tokenizers.
+    """Train, run, convert and check BPE tokenizers.
 
-    A TOKENIZER is a Hugging Face folder, a folder with GPT-2's two files, a tokenizer.json, or a tiktoken rank file.
+    A TOKENIZER is a Hugging Face folder, a folder with GPT-2's two files, a tokenizer.json, a tiktoken rank file, or a
+    SentencePiece .model file.
     """
 
 

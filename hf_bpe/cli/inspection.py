@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import fields
 from typing import Any
 
 from rich.table import Table
@@ -11,6 +13,7 @@ from conversion.merges import unreachable_tokens
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
 from hf_bpe.patterns import find_named_pattern
+from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["describe", "inspect"]
@@ -40,20 +43,14 @@ def inspect(
 
 def describe(spec: TokenizerSpec) -> dict[str, Any]:
     """The facts about a tokenizer, ready for JSON."""
-    named = find_named_pattern(spec.pattern)
     longest = sorted(spec.vocab, key=lambda token: (-len(token), spec.vocab[token]))[:_SHOWN]
     return {
         "dialect": spec.dialect,
         "vocab_size": spec.vocab_size,
         "n_vocab": spec.n_vocab,
-        "merges": len(spec.merges),
         "special_tokens": dict(spec.special_tokens),
         "other_added_tokens": {token.content: token.id for token in spec.added_tokens if not token.special},
-        "pattern": spec.pattern,
-        "pattern_name": named.name if named else None,
-        "unmatched_text": spec.unmatched,
-        "ignore_merges": spec.ignore_merges,
-        "unreachable_tokens": len(unreachable_tokens(spec.vocab, spec.merges)),
+        **(_byte_level_facts(spec) if spec.sentencepiece is None else _sentencepiece_facts(spec.sentencepiece)),
         "longest_tokens": [
             {"id": spec.vocab[token], "bytes": len(token), "text": token.decode("utf-8", "backslashreplace")}
             for token in longest
@@ -61,6 +58,25 @@ def describe(spec: TokenizerSpec) -> dict[str, Any]:
         "provenance": dict(spec.provenance),
         "fingerprint": spec.fingerprint,
     }
+
+
+def _byte_level_facts(spec: TokenizerSpec) -> dict[str, Any]:
+    named = find_named_pattern(spec.pattern)
+    return {
+        "merges": len(spec.merges),
+        "pattern": spec.pattern,
+        "pattern_name": named.name if named else None,
+        "unmatched_text": spec.unmatched,
+        "ignore_merges": spec.ignore_merges,
+        "unreachable_tokens": len(unreachable_tokens(spec.vocab, spec.merges)),
+    }
+
+
+def _sentencepiece_facts(rules: SentencePieceRules) -> dict[str, Any]:
+    """Every rule by its name; of the charsmaps the size, of the pieces how many there are of each kind."""
+    rest = {field.name: getattr(rules, field.name) for field in fields(rules) if field.name != "pieces"}
+    sizes = {name: f"{len(value):,} bytes" for name, value in rest.items() if isinstance(value, bytes)}
+    return {"pieces": dict(Counter(piece.kind for piece in rules.pieces)), **rest, "unk_id": rules.unk_id, **sizes}
 
 
 def _shown(value: Any) -> str:

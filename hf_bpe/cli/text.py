@@ -16,7 +16,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import DisallowedSpecialTokenError, FormatError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["decode", "encode"]
+__all__ = ["decode", "encode", "only_one"]
 
 SpecialRule = Literal["error", "text", "all"]
 File = Annotated[Path | None, typer.Option("--file", "-f", show_default=False, help="Read this file; - is standard input.")]
@@ -41,7 +41,7 @@ def encode(
     special_token: SpecialIds = None,
 ) -> None:
     """Write the ids of a text, separated by spaces."""
-    _only_one("TEXT", text, file)
+    only_one("TEXT", text, file)
     spec = load(tokenizer, source, pattern, special_token)
     content = read_input(text, file)
     rules = _special_rules(spec, special, allow_special or [], content)
@@ -70,7 +70,7 @@ def decode(
 ) -> None:
     """Write the text behind ids, byte for byte. Ids are separated by white space, or a JSON list."""
     given = " ".join(ids) if ids else None
-    _only_one("IDS", given, file)
+    only_one("IDS", given, file)
     encoder = Encoder(load(tokenizer, source, pattern, special_token))
     content = encoder.decode_bytes(parse_ids(read_input(given, file)))
     if as_json:
@@ -98,7 +98,8 @@ def parse_ids(text: str) -> list[int]:
     return list(words)
 
 
-def _only_one(argument: str, given: str | None, file: Path | None) -> None:
+def only_one(argument: str, given: str | None, file: Path | None) -> None:
+    """Refuse a text on the command line beside a file."""
     if given is not None and file is not None:
         raise typer.BadParameter(f"pass either {argument} or --file, not both")
 

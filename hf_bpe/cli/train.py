@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -9,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +18,8 @@ import hf_bpe
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.files import STDIN, refuse_existing, save, target_format
 from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.sentencepiece_settings import PRESETS
 
 __all__ = ["train"]
 
@@ -27,11 +30,30 @@ def train(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", show_default=False, help="Where to write the tokenizer.")],
     vocab_size: Annotated[int, typer.Option(help="Ids in all: 256 bytes, merges, special tokens.")] = 32_000,
-    pattern: Annotated[str, typer.Option(help=f"How text is split: {PATTERN_NAMES}, or a regular expression.")] = "cl100k",
+    dialect: Annotated[
+        Literal["byte_level", "sentencepiece"],
+        typer.Option(help="What merging starts from: bytes, or the characters of a SentencePiece model."),
+    ] = "byte_level",
+    preset: Annotated[
+        str | None, typer.Option(show_default=False, help=f"sentencepiece: settings by name: {', '.join(PRESETS)}.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            show_default=False,
+            help="sentencepiece: a setting by sentencepiece's own name, such as byte_fallback=true (repeatable).",
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(show_default="cl100k", help=f"How text is split: {PATTERN_NAMES}, or a regular expression."),
+    ] = None,
     special_token: Annotated[
         list[str] | None, typer.Option(show_default=False, help="Text to keep whole; gets the last ids (repeatable).")
     ] = None,
-    min_frequency: Annotated[int, typer.Option(help="Merge only pairs seen this often.")] = 2,
+    min_frequency: Annotated[int | None, typer.Option(show_default="2", help="Merge only pairs seen this often.")] = None,
     max_token_length: Annotated[int | None, typer.Option(show_default=False, help="Longest token, in bytes.")] = None,
     num_threads: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Threads; default: all processors.")
@@ -47,17 +69,18 @@ def train(
     """Train a tokenizer on text files and save it."""
     chosen = target_format(output, file_format)
     refuse_existing(output, force)
+    given = {"preset": preset, "pattern": pattern, "min_frequency": min_frequency, "max_token_length": max_token_length}
+    given = {name: value for name, value in given.items() if value is not None} | dict(map(_name_and_value, settings or ()))
     started = time.perf_counter()
     with _on_disk(files) as paths:
         spec = hf_bpe.train(
             paths,
             vocab_size,
-            pattern=pattern,
+            dialect=dialect,
             special_tokens=special_token or (),
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
             num_threads=num_threads,
             progress=not quiet and err.is_terminal,
+            **given,
         )
     written = save(spec, output, chosen)
     seconds = time.perf_counter() - started
@@ -68,14 +91,36 @@ def train(
                 "format": chosen,
                 "files": list(map(str, written)),
                 "vocab_size": spec.vocab_size,
-                "merges": len(spec.merges),
+                "merges": _count_merged(spec),
                 "special_tokens": dict(spec.special_tokens),
                 "fingerprint": spec.fingerprint,
                 "seconds": round(seconds, 3),
             }
         )
     elif not quiet:
-        err.print(f"{output}: {spec.vocab_size:,} tokens, {len(spec.merges):,} of them merged, in {seconds:.1f} s")
+        err.print(f"{output}: {spec.vocab_size:,} tokens, {_count_merged(spec):,} of them merged, in {seconds:.1f} s")
+
+
+def _name_and_value(given: str) -> tuple[str, Any]:
+    """A setting, its value as JSON reads it, or else the text itself.
+
+    >>> _name_and_value("split_digits=true"), _name_and_value("normalization_rule_name=identity")
+    (('split_digits', True), ('normalization_rule_name', 'identity'))
+    """
+    name, equals, value = given.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"{given!r} is not NAME=VALUE, such as byte_fallback=true", param_hint="--set")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def _count_merged(spec: TokenizerSpec) -> int:
+    """How many tokens merging makes."""
+    if spec.sentencepiece is None:
+        return len(spec.merges)
+    return sum(piece.kind == "normal" and len(piece.content) > 1 for piece in spec.sentencepiece.pieces)
 
 
 @contextmanager

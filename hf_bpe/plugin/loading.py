@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -9,29 +10,94 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import conversion
 from conversion import tokenizer_json
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
-from hf_bpe.plugin.template import SequenceTemplate, read_template
+from hf_bpe.pieces import PrependScheme
+from hf_bpe.plugin.template import PLAIN, SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary
+from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["CONFIG_FILES", "TOKENIZER_FILE", "LoadedTokenizer", "check_config_files", "read_document", "read_tokenizer_file"]
+__all__ = [
+    "CONFIG_FILES",
+    "MODEL_FILE",
+    "TOKENIZER_FILE",
+    "LoadedTokenizer",
+    "check_config_files",
+    "of_spec",
+    "read_document",
+    "read_files",
+    "with_prefix_rule",
+]
 
 TOKENIZER_FILE = "tokenizer.json"
+MODEL_FILE = "tokenizer.model"
 CONFIG_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 """What transformers reads beside it."""
 
 
 @dataclass(frozen=True)
 class LoadedTokenizer:
-    """What a tokenizer.json says.
+    """What is known of a tokenizer before tokenizer_config.json and the caller have their say.
 
-    defaults: arguments of the tokenizer class that follow from it, unless the caller or tokenizer_config.json say otherwise.
+    defaults: arguments of the tokenizer class, unless they say otherwise.
+    is_complete: whether they have no say in what else decides ids: a tokenizer.json states it all.
+    starts_with_bos: whether bos stands before every text unless they say otherwise.
     """
 
     vocabulary: Vocabulary
     template: SequenceTemplate
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    is_complete: bool = True
+    starts_with_bos: bool = False
+
+
+def read_files(
+    tokenizer_file: str | os.PathLike[str] | None, model_file: str | os.PathLike[str] | None, where: object
+) -> LoadedTokenizer:
+    """Read a tokenizer.json or else a SentencePiece model. `where`: the folder that should hold one."""
+    if tokenizer_file is not None:
+        return read_tokenizer_file(tokenizer_file)
+    if model_file is not None:
+        return of_spec(conversion.load(model_file, format="sentencepiece"))
+    held = f"; it holds {_listing(Path(str(where)))}" if Path(str(where)).is_dir() else ""
+    raise FormatError(
+        f"{where}: no {TOKENIZER_FILE} and no {MODEL_FILE} in it, so it is not a tokenizer this class can load{held}"
+    )
+
+
+def _listing(folder: Path) -> str:
+    return ", ".join(sorted(path.name for path in folder.iterdir())) or "nothing"
+
+
+def of_spec(spec: TokenizerSpec) -> LoadedTokenizer:
+    """What a spec says. A SentencePiece model names its special tokens, and by custom its bos stands before every text."""
+    rules = spec.sentencepiece
+    if rules is None:
+        return LoadedTokenizer(Vocabulary(spec), PLAIN)
+    ids = {"unk": rules.unk_id, "bos": rules.bos_id, "eos": rules.eos_id, "pad": rules.pad_id}
+    named = {f"{role}_token": rules.pieces[token_id].content for role, token_id in ids.items() if token_id is not None}
+    return LoadedTokenizer(Vocabulary(spec), PLAIN, named, is_complete=False, starts_with_bos="bos_token" in named)
+
+
+def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_space: bool | None) -> LoadedTokenizer:
+    """The same with what tokenizer_config.json or the caller say about the space before texts; None: nothing.
+
+    legacy: True puts it also behind every added token, False only where the text begins. A model without it stays so.
+    """
+    rules = loaded.vocabulary.spec.sentencepiece
+    if rules is None or rules.prepend_scheme == "never":
+        return loaded
+    scheme: PrependScheme = rules.prepend_scheme
+    if legacy is not None:
+        scheme = "always" if legacy else "first"
+    if add_prefix_space is False:
+        scheme = "never"
+    if scheme == rules.prepend_scheme:
+        return loaded
+    spec = loaded.vocabulary.spec.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme=scheme))
+    return dataclasses.replace(loaded, vocabulary=Vocabulary(spec))
 
 
 def read_tokenizer_file(path: str | os.PathLike[str]) -> LoadedTokenizer:

@@ -2,6 +2,7 @@
 
 tokenizer.json holds everything that decides ids, tokens added at run time included. tokenizer_config.json names the stock
 fast class, which every version of transformers knows, and carries `MARKER`, by which `hf_bpe.plugin.registration` knows its own.
+A SentencePiece model is also written as tokenizer.model, for programs that read nothing else, where such a file can hold it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ import tokenizers
 
 import hf_bpe
 from conversion import tokenizer_json
-from hf_bpe.byte_level import token_to_bytes
+from conversion.equality import first_difference
+from conversion.sentencepiece import parse_model, serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
-from hf_bpe.plugin.loading import TOKENIZER_FILE, read_document
+from hf_bpe.plugin.loading import MODEL_FILE, TOKENIZER_FILE, read_document
 from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
+from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
@@ -68,7 +71,16 @@ def render(tokenizer: HfBpeTokenizer, in_jinja_file: bool) -> dict[str, bytes]:
         config["chat_template"] = [{"name": name, "template": text} for name, text in template.items()]
     elif template is not None:
         config["chat_template"] = template
-    return {**files, CONFIG_FILE: _json(config)}
+    return {**files, CONFIG_FILE: _json(config), **_model_file(tokenizer._vocabulary)}
+
+
+def _model_file(vocabulary: Vocabulary) -> dict[str, bytes]:
+    if vocabulary.spec.sentencepiece is None:
+        return {}
+    try:
+        return {MODEL_FILE: serialise_model(vocabulary.spec)}
+    except ConversionRefused:  # it knows no added tokens beyond its pieces; tokenizer.json says everything
+        return {}
 
 
 def _json(data: Mapping[str, Any]) -> bytes:
@@ -77,26 +89,20 @@ def _json(data: Mapping[str, Any]) -> bytes:
 
 def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> dict[str, Any]:
     spec = vocabulary.spec
-    misread = [token.content for token in vocabulary.added if _decoded_wrongly_by_stock(token.content)]
+    misread = [token.content for token in vocabulary.added if vocabulary.spelling.misread(token.content)]
     if misread:
         warnings.warn(
             f"other readers of tokenizer.json give added tokens {misread} the right ids but decode them to other text, as they take "
-            "them for spellings of bytes; names in ASCII, or with a character above U+0143, avoid that",
+            "them for spellings of bytes or spaces; names in ASCII avoid that",
             RuntimeWarning,
             stacklevel=2,
         )
-    # With ignore_merges the flag would let through more than that.
-    document = tokenizer_json.to_dict(spec, allow_lossy=bool(misread) and not spec.ignore_merges)
+    # With ignore_merges, and for a SentencePiece model, the flag would let through more than that.
+    lossy = bool(misread) and not spec.ignore_merges and spec.sentencepiece is None
+    document = tokenizer_json.to_dict(spec, allow_lossy=lossy)
     if not spec.ignore_merges:
         document["model"]["vocab"] |= vocabulary.listed
     return document if template.source is None else {**document, "post_processor": template.source}
-
-
-def _decoded_wrongly_by_stock(content: str) -> bool:
-    try:
-        return token_to_bytes(content) != content.encode()
-    except ValueError:  # holds a character that spells no byte
-        return False
 
 
 def _config(tokenizer: HfBpeTokenizer) -> dict[str, Any]:
@@ -127,7 +133,7 @@ def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
     content = files[TOKENIZER_FILE].decode()
     vocabulary, template = tokenizer._vocabulary, tokenizer._template
     again = read_document(json.loads(content), TOKENIZER_FILE)
-    if again.vocabulary.spec != vocabulary.spec:
+    if not _says_the_same(again.vocabulary.spec, vocabulary.spec):
         raise _not_exact(f"it reads back as {again.vocabulary.spec!r} instead of {vocabulary.spec!r}")
     if (again.template.single, again.template.pair) != (template.single, template.pair):
         raise _not_exact("the special tokens around texts read back differently")
@@ -138,6 +144,11 @@ def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
             raise _not_exact(f"token {token!r} has id {found.get(token)} there and {expected.get(token)} here")
     for text in (*_PROBES, *(f"x{token.content} y" for token in vocabulary.added[:100])):
         _compare_ids(stock, vocabulary, template, text)
+
+
+def _says_the_same(found: TokenizerSpec, saved: TokenizerSpec) -> bool:
+    """Whether a spec is what was saved. Scores are not in tokenizer.json, only the order that they put the merges in."""
+    return found == saved or (saved.sentencepiece is not None and first_difference(found, saved) is None)
 
 
 def _compare_ids(stock: tokenizers.Tokenizer, vocabulary: Vocabulary, template: SequenceTemplate, text: str) -> None:
@@ -157,6 +168,9 @@ def _not_exact(difference: str) -> ConversionRefused:
 def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: str | None) -> tuple[str, ...]:
     """Write the files, remove those of an earlier save that they supersede, and return the paths."""
     start = f"{prefix}-" if prefix else ""
+    model = Path(folder, start + MODEL_FILE)
+    if MODEL_FILE in files and _holds_the_same(model, files[MODEL_FILE]):
+        files = {name: content for name, content in files.items() if name != MODEL_FILE}
     paths = write_atomically(folder, {start + name: content for name, content in files.items()})
     for path, content in zip(paths, files.values(), strict=True):
         if path.read_bytes() != content:
@@ -164,6 +178,15 @@ def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: st
     if CONFIG_FILE in files:
         _remove_superseded(Path(folder), start, files)
     return tuple(str(path) for path in paths)
+
+
+def _holds_the_same(model: Path, content: bytes) -> bool:
+    """Whether a published .model file, which says more than we keep and is known by its hash, need not be written over."""
+    try:
+        found = parse_model(model.read_bytes(), str(model))
+    except (OSError, ValueError):  # none there, or damaged
+        return False
+    return first_difference(found, parse_model(content, MODEL_FILE)) is None
 
 
 def _remove_superseded(folder: Path, start: str, files: Mapping[str, bytes]) -> None:

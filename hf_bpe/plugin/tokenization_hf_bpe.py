@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -18,12 +17,21 @@ from transformers.utils import PaddingStrategy
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import saving
 from hf_bpe.plugin.inputs import Batch, read_inputs
-from hf_bpe.plugin.loading import CONFIG_FILES, TOKENIZER_FILE, LoadedTokenizer, check_config_files, read_tokenizer_file
+from hf_bpe.plugin.loading import (
+    CONFIG_FILES,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    LoadedTokenizer,
+    check_config_files,
+    of_spec,
+    read_files,
+    with_prefix_rule,
+)
 from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
-from hf_bpe.plugin.template import PLAIN, SequenceTemplate, bos_eos_template
-from hf_bpe.plugin.vocabulary import Vocabulary
+from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
+from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training import train
+from hf_bpe.training import setting_names, train
 
 __all__ = ["HfBpeTokenizer"]
 
@@ -43,18 +51,22 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     - An empty batch gives an empty result; text with lone surrogates is read as if each were U+FFFD.
     - Where `max_length` leaves no room beside the special tokens, they alone are the result; the stock class then cuts nothing.
     - Added tokens decode to their own text, whichever letters they hold.
+    - Byte pieces of a SentencePiece model that are not UTF-8 are one U+FFFD each, as in SentencePiece.
     - `tokenize` gives added tokens without the white space that their `lstrip` and `rstrip` flags took.
     - Alignment with the text (offsets, word ids, overflowing windows, `tokens()` of the result) is not supported and raises.
 
     spec: what to run. Other arguments are those of every transformers tokenizer (`bos_token`, `eos_token`, `pad_token`,
     `model_max_length`, `padding_side`, `chat_template`, ...).
-    add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`.
+    add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`. Default: what
+        tokenizer.json says; for a SentencePiece model, bos if it has one.
+    legacy, add_prefix_space: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind
+        added tokens as well, and whether at all; see docs/sentencepiece.md.
 
     >>> HfBpeTokenizer.from_pretrained("my-tokenizer")("Hello")["input_ids"]  # doctest: +SKIP
     [15496]
     """
 
-    vocab_files_names: ClassVar[dict[str, str]] = {"tokenizer_file": TOKENIZER_FILE}
+    vocab_files_names: ClassVar[dict[str, str]] = {"tokenizer_file": TOKENIZER_FILE, "vocab_file": MODEL_FILE}
     _complete = False  # until then, transformers' own constructor must not add tokens: it would lose their flags
 
     # -- making one ---------------------------------------------------------------------------------------------------
@@ -64,26 +76,29 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         spec: TokenizerSpec | None = None,
         *,
         tokenizer_file: str | os.PathLike[str] | None = None,
+        vocab_file: str | os.PathLike[str] | None = None,
         loaded: LoadedTokenizer | None = None,
         add_bos_token: bool | None = None,
         add_eos_token: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        if loaded is None and spec is not None and tokenizer_file is None:
-            loaded = LoadedTokenizer(Vocabulary(spec), PLAIN)
-        elif loaded is None and spec is None and tokenizer_file is not None:
-            loaded = read_tokenizer_file(tokenizer_file)
-        elif loaded is None:
-            raise ValueError(
-                "pass either a TokenizerSpec or tokenizer_file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
-                "and .from_pretrained(folder) are the usual ways"
-            )
+        if loaded is None:
+            if (spec is None) == (tokenizer_file is vocab_file is None):
+                raise ValueError(
+                    "pass either a TokenizerSpec or a file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
+                    "and .from_pretrained(folder) are the usual ways"
+                )
+            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, "")
+        if not loaded.is_complete:
+            loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
         self._template = loaded.template
         self._set_vocabulary(loaded.vocabulary)
         configured = kwargs.pop("added_tokens_decoder", None) or {}
         super().__init__(**{**loaded.defaults, **kwargs})
         self._complete = True
         self._add_tokens(self._tokens_to_add(configured))
+        if add_bos_token is None and loaded.starts_with_bos and self.bos_token is not None:
+            add_bos_token = True
         if add_bos_token is not None or add_eos_token is not None:
             self._put_around(bool(add_bos_token), bool(add_eos_token))
 
@@ -104,11 +119,13 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
         >>> HfBpeTokenizer.train(["corpus.txt"], 32_000, eos_token="<|endoftext|>")  # doctest: +SKIP
         """
-        for_training = {name: kwargs.pop(name) for name in inspect.signature(train).parameters if name in kwargs}
+        dialect = kwargs.pop("dialect", "byte_level")
+        for_training = {name: kwargs.pop(name) for name in setting_names(dialect) if name in kwargs}
         named = [kwargs[name] for name in cls.SPECIAL_TOKENS_ATTRIBUTES if kwargs.get(name) is not None]
         named += kwargs.get("extra_special_tokens") or kwargs.get("additional_special_tokens") or []
         tokens = [*for_training.pop("special_tokens", ()), *map(str, named)]
-        return cls(train(corpus, vocab_size, special_tokens=list(dict.fromkeys(tokens)), **for_training), **kwargs)
+        spec = train(corpus, vocab_size, dialect=dialect, special_tokens=list(dict.fromkeys(tokens)), **for_training)
+        return cls(spec, **kwargs)
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: str | os.PathLike[str], *inputs: Any, **kwargs: Any) -> Any:
@@ -125,17 +142,15 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     @classmethod
     def _from_pretrained(cls, resolved_vocab_files: dict[str, Any], name: Any, *inputs: Any, **kwargs: Any) -> Any:
-        """Read tokenizer.json once, here: transformers would read it a second time and report damage without a name."""
+        """Read the vocabulary once, here: transformers would read it a second time and report damage without a name."""
         files = dict(resolved_vocab_files)
-        path = files.pop("tokenizer_file", None)
-        if path is None:
-            raise FormatError(
-                f"{name}: no {TOKENIZER_FILE} in it, so it is not a tokenizer this class can load{_listing(name)}"
-            )
+        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), name)
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
+        if not loaded.is_complete:
+            return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
         # What tokenizer_config.json says about bos and eos is out of date wherever there is a tokenizer.json.
         around = {key: kwargs.pop(key, None) for key in ("add_bos_token", "add_eos_token")}
-        tokenizer = super()._from_pretrained(files, name, *inputs, loaded=read_tokenizer_file(path), **kwargs)
+        tokenizer = super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
         if any(value is not None for value in around.values()):
             tokenizer._put_around(bool(around["add_bos_token"]), bool(around["add_eos_token"]))
         return tokenizer
@@ -143,7 +158,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     @classmethod
     def convert_to_native_format(cls, **kwargs: Any) -> dict[str, Any]:
         """Called by transformers between reading the configuration and making the tokenizer."""
-        return {key: value for key, value in kwargs.items() if key not in ("add_bos_token", "add_eos_token")}
+        ignored = ("add_bos_token", "add_eos_token") if kwargs["loaded"].is_complete else ()
+        return {key: value for key, value in kwargs.items() if key not in ignored}
 
     @classmethod
     def register_for_auto_class(cls, auto_class: Any = "AutoTokenizer") -> None:
@@ -177,7 +193,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         return True
 
     def get_vocab(self) -> dict[str, int]:
-        """Token -> id, added tokens included; byte-level tokens in their printable spelling."""
+        """Token -> id, added tokens included; byte-level tokens in their printable spelling, pieces with `▁` for a space."""
         return self._vocabulary.ids()
 
     @property
@@ -210,13 +226,13 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         wanted = list(known.values())
         for token in [*self._special_tokens_map.values(), *self._extra_special_tokens]:
             if token is not None and str(token) not in known:
-                wanted.append(_library_token(token, special=isinstance(token, str) or None))
-        return [_library_token(token, special=True if str(token) in named else None) for token in wanted]
+                wanted.append(library_token(token, special=isinstance(token, str) or None))
+        return [library_token(token, special=True if str(token) in named else None) for token in wanted]
 
     def _add_tokens(self, new_tokens: Sequence[str | tokenizers.AddedToken], special_tokens: bool = False) -> int:
         if not self._complete:
             return 0
-        wanted = [_library_token(token, special=special_tokens or None) for token in new_tokens]
+        wanted = [library_token(token, special=special_tokens or None) for token in new_tokens]
         vocabulary, changed = self._vocabulary.with_tokens(wanted)
         if changed:
             self._set_vocabulary(vocabulary)
@@ -225,7 +241,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     # -- tokens and ids -----------------------------------------------------------------------------------------------
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any) -> list[str]:
-        """The tokens of a text, byte-level tokens in their printable spelling.
+        """The tokens of a text, spelled as in `get_vocab`.
 
         >>> tokenizer.tokenize("Hello world")  # doctest: +SKIP
         ['Hello', 'Ġworld']
@@ -489,26 +505,6 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         files = {TOKENIZER_FILE: saving.render(self, in_jinja_file=True)[TOKENIZER_FILE]}
         saving.check(self, files)
         return saving.write(Path(save_directory), files, filename_prefix)
-
-
-def _listing(folder: str | os.PathLike[str]) -> str:
-    if not Path(folder).is_dir():
-        return ""
-    return "; it holds " + (", ".join(sorted(path.name for path in Path(folder).iterdir())) or "nothing")
-
-
-def _library_token(token: str | tokenizers.AddedToken, special: bool | None) -> tokenizers.AddedToken:
-    """A token as the `tokenizers` library takes it. special: True makes it special; None leaves it as it is."""
-    if isinstance(token, str):
-        return tokenizers.AddedToken(token, special=bool(special), normalized=not special)
-    if not isinstance(token, tokenizers.AddedToken):
-        raise TypeError(f"an added token must be a str or an AddedToken, not {token!r:.80}")
-    if not special or token.special or not token.content:
-        return token
-    # Making a token special changes `normalized` unless that was set, which only the library can tell.
-    scratch = tokenizers.Tokenizer(tokenizers.models.BPE())
-    scratch.add_special_tokens([token])
-    return scratch.get_added_tokens_decoder()[0]
 
 
 def _refuse_alignment(**asked: bool) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import tokenizers
 
-from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import UnknownTokenError
+from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "library_token"]
 
 
 def _to_library_token(token: AddedToken) -> tokenizers.AddedToken:
@@ -28,7 +28,7 @@ def _to_library_token(token: AddedToken) -> tokenizers.AddedToken:
     )
 
 
-def _from_library_token(token: tokenizers.AddedToken, token_id: int) -> AddedToken:
+def _from_library_token(token: tokenizers.AddedToken, token_id: int, may_be_normalized: bool) -> AddedToken:
     return AddedToken(
         token.content,
         token_id,
@@ -36,8 +36,22 @@ def _from_library_token(token: tokenizers.AddedToken, token_id: int) -> AddedTok
         single_word=token.single_word,
         lstrip=token.lstrip,
         rstrip=token.rstrip,
-        normalized=token.normalized,
+        normalized=token.normalized and may_be_normalized,
     )
+
+
+def library_token(token: str | tokenizers.AddedToken, special: bool | None) -> tokenizers.AddedToken:
+    """A token as the `tokenizers` library takes it. special: True makes it special; None leaves it as it is."""
+    if isinstance(token, str):
+        return tokenizers.AddedToken(token, special=bool(special), normalized=not special)
+    if not isinstance(token, tokenizers.AddedToken):
+        raise TypeError(f"an added token must be a str or an AddedToken, not {token!r:.80}")
+    if not special or token.special or not token.content:
+        return token
+    # Making a token special changes `normalized` unless that was set, which only the library can tell.
+    scratch = tokenizers.Tokenizer(tokenizers.models.BPE())
+    scratch.add_special_tokens([token])
+    return scratch.get_added_tokens_decoder()[0]
 
 
 class Vocabulary:
@@ -47,7 +61,8 @@ class Vocabulary:
     added: the added tokens in force (default: those of the base); kept in the order of their ids, as files have them.
     counted: texts of added tokens that count towards `base_size`. Files list these in the vocabulary as well. Default: those
         of the base, so that a tokenizer has the size it was trained for, as with the `tokenizers` library; but none with
-        `ignore_merges`, where a token in the vocabulary could also come from plain text.
+        `ignore_merges`, where a token in the vocabulary could also come from plain text, and none beside the pieces of a
+        SentencePiece model, which are the vocabulary.
 
     What is slow to make (the engine, the checked spec, inverse tables) is made when first needed. Pickles hold none of it,
     so that using a tokenizer does not change its pickle.
@@ -57,8 +72,9 @@ class Vocabulary:
         self, base: TokenizerSpec, added: Sequence[AddedToken] | None = None, counted: Collection[str] | None = None
     ) -> None:
         self._base = base
+        self.spelling = spelling_of(base)
         if counted is None:
-            counted = () if base.ignore_merges else [token.content for token in base.added_tokens]
+            counted = () if base.ignore_merges or base.sentencepiece else [token.content for token in base.added_tokens]
         self._counted = frozenset(counted)
         self.added = tuple(sorted(base.added_tokens if added is None else added, key=lambda token: token.id))
         self.by_content = {token.content: token for token in self.added}
@@ -111,7 +127,7 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {bytes_to_token(token): token_id for token, token_id in self._base.vocab.items()} | self.added_ids
+        return {self.spelling.spell(token): token_id for token, token_id in self._base.vocab.items()} | self.added_ids
 
     # -- sizes and look-ups -------------------------------------------------------------------------------------------
 
@@ -136,7 +152,7 @@ class Vocabulary:
         return 1 + max([*self._tokens, *self.by_id])
 
     def ids(self) -> dict[str, int]:
-        """Token -> id, tokens in the printable spelling of byte-level files, added tokens as they are. The caller's own."""
+        """Token -> id, tokens in the spelling of files of their dialect, added tokens as they are. The caller's own."""
         return dict(self._ids)
 
     def id_of(self, token: str) -> int | None:
@@ -148,10 +164,8 @@ class Vocabulary:
         added = self.by_content.get(token)
         if added is not None:
             return added.id
-        try:
-            return self._base.vocab.get(token_to_bytes(token))
-        except ValueError:  # a character that no spelling holds
-            return None
+        spelt = self.spelling.read(token)
+        return None if spelt is None else self._base.vocab.get(spelt)
 
     def token_of(self, token_id: int) -> str | None:
         """The token with an id in the spelling of `ids`, None if there is none. Raises `OverflowError` below zero."""
@@ -162,7 +176,7 @@ class Vocabulary:
         if token is None:
             _check_not_negative(token_id)
             return None
-        return bytes_to_token(token)
+        return self.spelling.spell(token)
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 
@@ -172,11 +186,15 @@ class Vocabulary:
             special = self.special_ids
             ids = [token_id for token_id in ids if token_id not in special]
         try:
-            return self.encoder.decode(ids)
+            return self._decode(ids)
         except (UnknownTokenError, OverflowError):
             for token_id in ids:
                 _check_not_negative(token_id)
-            return self.encoder.decode([i for i in ids if i in self._tokens or i in self.by_id])
+            return self._decode([i for i in ids if i in self._tokens or i in self.by_id])
+
+    @cached_property
+    def _decode(self) -> Callable[[Sequence[int]], str]:
+        return self.spelling.decoder(self.encoder)
 
     def join(self, tokens: Iterable[str]) -> str:
         """The text behind tokens in the spelling of `ids`; a token outside that spelling stands for itself.
@@ -184,15 +202,7 @@ class Vocabulary:
         >>> Vocabulary(spec).join(["Hello", "Ġworld"])  # doctest: +SKIP
         'Hello world'
         """
-        return b"".join(map(self._bytes_behind, tokens)).decode("utf-8", "replace")
-
-    def _bytes_behind(self, token: str) -> bytes:
-        if token not in self.by_content:
-            try:
-                return token_to_bytes(token)
-            except ValueError:
-                pass
-        return token.encode("utf-8", "replace")
+        return self.spelling.join((token, token in self.by_content) for token in tokens)
 
     # -- adding -------------------------------------------------------------------------------------------------------
 
@@ -208,7 +218,7 @@ class Vocabulary:
             if not token.content:
                 continue
             token_id = added[token.content].id if token.content in added else self._id_in_base(token.content)
-            new = _from_library_token(token, next_id if token_id is None else token_id)
+            new = _from_library_token(token, next_id if token_id is None else token_id, self.spelling.matches_normalized)
             if added.get(token.content) == new:
                 continue
             added[token.content] = new
@@ -221,11 +231,8 @@ class Vocabulary:
             text = content.encode()
         except UnicodeEncodeError:
             raise ValueError(f"added token {content!r} holds a lone surrogate, which no UTF-8 text does") from None
-        try:
-            spelt = token_to_bytes(content)
-        except ValueError:
-            spelt = text
-        if spelt != text and spelt in self._base.vocab:
+        spelt = self.spelling.read(content)
+        if spelt not in (None, text) and spelt in self._base.vocab:
             raise ValueError(
                 f"added token {content!r} cannot be told from the token {spelt!r}, which byte-level files spell the same; "
                 "choose another text, such as one in angle brackets"

@@ -1,5 +1,5 @@
-"""Makes a `TokenizerSpec` from text: counting pieces, learning merges."""
+"""Makes a `TokenizerSpec` from text: counting pieces and learning merges, or with the sentencepiece package."""
 
-from hf_bpe.training.trainer import train
+from hf_bpe.training.dialects import setting_names, train
 
-__all__ = ["train"]
+__all__ = ["setting_names", "train"]

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hf_bpe.cuts import last_cut
+from hf_bpe.engine.reference import as_unicode
 from hf_bpe.errors import CorpusError
 
-__all__ = ["Corpus", "corpus_paths", "corpus_size", "texts_of"]
+__all__ = ["Corpus", "corpus_paths", "corpus_size", "lines_of", "texts_of"]
 
 Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -75,6 +76,24 @@ def texts_of(corpus: Corpus, *, cuttable: bool) -> Iterator[str]:
         return
     for path in paths:
         yield from _parts(path) if cuttable else [_whole(path)]
+
+
+def lines_of(corpus: Corpus) -> Iterator[str]:
+    """The lines of a corpus, without their line feeds. Surrogates are read as in every other text."""
+    paths = corpus_paths(corpus)
+    if paths is None:
+        for text in _checked(corpus):  # type: ignore[arg-type]  # a str or path has paths
+            yield from as_unicode(text).split("\n")
+        return
+    for path in paths:
+        begun: list[str] = []
+        for block in _blocks(path):
+            head, *lines = block.split("\n")
+            begun.append(head)
+            for line in lines:
+                yield "".join(begun)
+                begun = [line]
+        yield "".join(begun)
 
 
 def _checked(texts: Iterable[object]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`train`: from a corpus to a `TokenizerSpec`."""
+"""`train_byte_level`: from a corpus to a `TokenizerSpec` of the byte-level dialect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
 
-__all__ = ["train"]
+__all__ = ["train_byte_level"]
 
 _BATCH_CHARACTERS = 16 << 20
 """What the counter gets at once: enough to keep every thread busy, little enough to forget."""
@@ -82,7 +82,7 @@ def _make_counter(
     return _NativeCounter(counter, threads)
 
 
-def train(
+def train_byte_level(
     corpus: Corpus,
     vocab_size: int,
     *,
@@ -108,7 +108,7 @@ def train(
     texts, or how they are cut into files. Each step merges the most frequent pair; of equally frequent ones the pair with
     the lowest ids, left id first.
 
-    >>> train(["aaabdaaabac"], 259, pattern=None, progress=False).merges
+    >>> train_byte_level(["aaabdaaabac"], 259, pattern=None, progress=False).merges
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
     wanted = _wanted_merges(vocab_size, special_tokens, min_frequency, max_token_length)
@@ -124,7 +124,7 @@ def train(
             + (f" and stays within {max_token_length} bytes" if max_token_length else "")
             + f". The vocabulary has {256 + len(merges) + len(special_tokens):,} ids instead of {vocab_size:,}; give more text, or "
             "lower min_frequency.",
-            stacklevel=2,
+            stacklevel=3,
         )
     return _build_spec(merges, resolved, special_tokens)
 

@@ -1,0 +1,154 @@
+"""How the tokens of each dialect are written in files and in lists of tokens, and how they become text again."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from hf_bpe.charsmap import Charsmap
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.pieces_reference import replacements
+from hf_bpe.errors import UnknownTokenError
+from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["Spelling", "spelling_of"]
+
+
+class Spelling(Protocol):
+    """What differs between the dialects for those who serve tokens as text."""
+
+    @property
+    def matches_normalized(self) -> bool:
+        """Whether added tokens may have the flag `normalized`, which has them looked for in the normalised text."""
+
+    def spell(self, token: bytes) -> str:
+        """A token of the vocabulary as it is written."""
+
+    def read(self, text: str) -> bytes | None:
+        """The token that is written so; None if none can be."""
+
+    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+        """The text behind written tokens. With each: whether it is an added token, which stands for itself."""
+
+    def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
+        """What makes text of ids. It raises `UnknownTokenError` or `OverflowError` for one that is not in use."""
+
+    def misread(self, added: str) -> bool:
+        """Whether other readers of tokenizer.json decode an added token to other text than its own."""
+
+
+def spelling_of(spec: TokenizerSpec) -> Spelling:
+    """The spelling of a spec's dialect."""
+    return ByteLevelSpelling() if spec.sentencepiece is None else PieceSpelling(spec.sentencepiece)
+
+
+class ByteLevelSpelling:
+    """Every byte is a printable character; a space is `Ġ`."""
+
+    matches_normalized = True  # nothing is normalised, so it makes no difference
+
+    def spell(self, token: bytes) -> str:
+        """A token of the vocabulary as it is written."""
+        return bytes_to_token(token)
+
+    def read(self, text: str) -> bytes | None:
+        """The token that is written so; None where a character spells no byte."""
+        try:
+            return token_to_bytes(text)
+        except ValueError:
+            return None
+
+    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+        """The text behind written tokens; what is no spelling stands for itself."""
+        return b"".join(self._bytes_behind(*token) for token in tokens).decode("utf-8", "replace")
+
+    def _bytes_behind(self, token: str, is_added: bool) -> bytes:
+        content = None if is_added else self.read(token)
+        return token.encode("utf-8", "replace") if content is None else content
+
+    def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
+        """What makes text of ids."""
+        return encoder.decode
+
+    def misread(self, added: str) -> bool:
+        """Whether it is also a spelling of other bytes."""
+        return self.read(added) not in (None, added.encode())
+
+
+class PieceSpelling:
+    """Pieces are written as they are; a space is `▁`, and `<0x41>` is a byte.
+
+    Text is made as the stock fast class makes it: special tokens are shown, and of the whole text the one space that encoding
+    put before it is dropped. `Encoder.decode` gives what SentencePiece does: nothing for control pieces. Bytes that are not
+    UTF-8 are read as in SentencePiece, one U+FFFD for each; stock classes turn a whole run of byte pieces into U+FFFD.
+    """
+
+    matches_normalized = False  # stock classes would look for the token behind a dummy prefix of its own
+
+    def __init__(self, rules: SentencePieceRules) -> None:
+        self._rules = rules
+        self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
+
+    def spell(self, token: bytes) -> str:
+        """A piece as it is written."""
+        return token.decode()
+
+    def read(self, text: str) -> bytes | None:
+        """The piece that is written so; None for a lone surrogate."""
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            return None
+
+    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+        """The text behind pieces; what is no piece stands for itself."""
+        return self._text(b"".join(self._bytes_behind(*token) for token in tokens))
+
+    def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
+        """What makes text of ids."""
+        added = {token.id: token.content for token in encoder.spec.added_tokens}
+        behind = {number: self._bytes_behind(piece.content, False) for number, piece in enumerate(self._rules.pieces)}
+        behind |= {token_id: self._bytes_behind(content, True) for token_id, content in added.items()}
+
+        def decode(ids: Sequence[int]) -> str:
+            try:
+                return self._text(b"".join([behind[token_id] for token_id in ids]))
+            except KeyError as error:
+                raise UnknownTokenError(f"id {error} is not in the vocabulary") from None
+
+        return decode
+
+    def misread(self, added: str) -> bool:
+        """Whether it holds what stands for a space."""
+        return SPACE_SYMBOL in added
+
+    def _bytes_behind(self, token: str, is_added: bool) -> bytes:
+        byte = byte_of_piece(token) if self._rules.byte_fallback and not is_added else None
+        if byte is not None:
+            return bytes([byte])
+        return (token if is_added else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
+
+    def _text(self, content: bytes) -> str:
+        # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
+        text = content.decode("utf-8", _ONE_FOR_EACH)
+        if self._rules.prepend_scheme != "never":
+            text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
+        if self._denormaliser is None:
+            return text
+        bits = replacements(text.encode(), self._denormaliser, lambda text, start: 0)
+        return b"".join(bit for _, bit in bits).decode("utf-8", "replace")  # which may put parts of characters
+
+
+_ONE_FOR_EACH = "hf_bpe.one_for_each_byte"
+
+
+def _one_for_each_byte(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\ufffd" * (error.end - error.start), error.end
+
+
+codecs.register_error(_ONE_FOR_EACH, _one_for_each_byte)

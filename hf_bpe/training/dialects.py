@@ -1,0 +1,56 @@
+"""`train`: one face for the trainers of all dialects."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal
+
+from hf_bpe.errors import TrainingError
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.byte_level_trainer import train_byte_level
+from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.sentencepiece_settings import SETTING_NAMES
+
+__all__ = ["setting_names", "train"]
+
+Dialect = Literal["byte_level", "sentencepiece"]
+
+
+def train(corpus: Corpus, vocab_size: int, *, dialect: Dialect = "byte_level", **settings: Any) -> TokenizerSpec:
+    """Train a tokenizer.
+
+    corpus: paths of UTF-8 text files (a `Path`, a list of them, a list of str that all name existing files), or any
+        iterable of texts, such as a generator or a `datasets` column.
+    vocab_size: ids in all.
+    dialect: "byte_level" (GPT-2, GPT-4, Llama 3), or "sentencepiece" (Llama 2, Mistral).
+    settings: those of `train_byte_level` or of `train_sentencepiece`; both have `special_tokens`, `num_threads` and
+        `progress`. Raises `TrainingError` for one that the dialect does not have.
+
+    >>> train(["aaabdaaabac"], 259, pattern=None, progress=False).merges
+    ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
+    """
+    known = setting_names(dialect)
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        raise TrainingError(
+            f"the dialect {dialect!r} is not trained with {', '.join(unknown)}; its settings are {', '.join(sorted(known))}"
+        )
+    return _trainer(dialect)(corpus, vocab_size, **settings)
+
+
+def setting_names(dialect: str) -> frozenset[str]:
+    """The settings that `train` takes for a dialect. Raises `TrainingError` for an unknown dialect."""
+    parameters = inspect.signature(_trainer(dialect)).parameters.values()
+    own = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+    return frozenset(own | SETTING_NAMES if dialect == "sentencepiece" else own)
+
+
+def _trainer(dialect: str) -> Callable[..., TokenizerSpec]:
+    if dialect == "byte_level":
+        return train_byte_level
+    if dialect == "sentencepiece":
+        from hf_bpe.training.sentencepiece_trainer import train_sentencepiece
+
+        return train_sentencepiece
+    raise TrainingError(f"no dialect is named {dialect!r}; there are 'byte_level' and 'sentencepiece'")
