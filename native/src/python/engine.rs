@@ -7,6 +7,7 @@ use pyo3::{
     buffer::PyBuffer,
     exceptions::PyValueError,
     prelude::*,
+    pybacked::PyBackedStr,
     types::{PyBytes, PyFrozenSet, PyList, PyString},
 };
 
@@ -22,6 +23,7 @@ use crate::{
     error::EngineError,
     model::{self, Model},
     parallel::share_out,
+    sentencepiece::{Kind, Piece, Prepend, Rules, Settings},
     split::Splitter,
 };
 
@@ -53,17 +55,54 @@ impl Engine {
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
     ) -> PyResult<Self> {
-        let added = added_tokens.into_iter().map(|(content, id, special, single_word, lstrip, rstrip)| AddedToken {
-            content,
-            id,
-            special,
-            single_word,
-            lstrip,
-            rstrip,
-        });
         let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
-        let model = Model::new(Arc::clone(&vocabulary.0), added.collect(), splitter, ignore_merges);
-        let ints = SharedInts::new(model.tokens().cards());
+        let model = Model::new(Arc::clone(&vocabulary.0), added(added_tokens), splitter, ignore_merges);
+        let ints = SharedInts::new(model.ids());
+        Ok(Self { model, ints })
+    }
+
+    /// Of a SentencePiece model. `kinds` has a byte for each piece: its number in the model file.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, remove_extra_whitespaces, escape_whitespaces,
+        treat_whitespace_as_suffix, precompiled_charsmap, denormalizer_charsmap, unk_surface, added_tokens))]
+    fn from_pieces(
+        py: Python<'_>,
+        contents: Vec<PyBackedStr>,
+        scores: Vec<f32>,
+        kinds: &[u8],
+        byte_fallback: bool,
+        prepend_scheme: &str,
+        remove_extra_whitespaces: bool,
+        escape_whitespaces: bool,
+        treat_whitespace_as_suffix: bool,
+        precompiled_charsmap: &[u8],
+        denormalizer_charsmap: &[u8],
+        unk_surface: &str,
+        added_tokens: Vec<AddedTokenFields>,
+    ) -> PyResult<Self> {
+        let pieces = contents.iter().zip(scores).zip(kinds);
+        let pieces = pieces.map(|((content, score), kind)| Ok(Piece { content, score, kind: kind_of(*kind)? }));
+        let rules = Rules {
+            byte_fallback,
+            normalizer: Settings {
+                prepend: match prepend_scheme {
+                    "always" => Prepend::Always,
+                    "first" => Prepend::First,
+                    "never" => Prepend::Never,
+                    other => return Err(PyValueError::new_err(format!("prepend_scheme is {other:?}"))),
+                },
+                remove_extra_spaces: remove_extra_whitespaces,
+                escape_spaces: escape_whitespaces,
+                space_is_suffix: treat_whitespace_as_suffix,
+                charsmap: precompiled_charsmap,
+            },
+            denormalizer: denormalizer_charsmap,
+            unknown_surface: unk_surface,
+        };
+        let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
+        let model = run(py, usize::MAX, || Model::from_pieces(&pieces, rules, added(added_tokens)))?;
+        let ints = SharedInts::new(model.ids());
         Ok(Self { model, ints })
     }
 
@@ -180,16 +219,16 @@ impl Engine {
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
         let text = text.as_str();
         let pieces = run(py, text.len(), || self.model.pieces(text))?;
-        PyList::new(py, pieces.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>())
+        PyList::new(py, pieces)
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes(ids)?))
+        Ok(PyBytes::new(py, &self.bytes(ids, false)?))
     }
 
     /// The text behind ids, or the bytes where they are not UTF-8.
     fn decode<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.bytes(ids)?;
+        let bytes = self.bytes(ids, true)?;
         Ok(match std::str::from_utf8(&bytes) {
             Ok(text) => PyString::new(py, text).into_any(),
             Err(_) => PyBytes::new(py, &bytes).into_any(),
@@ -229,19 +268,36 @@ impl Engine {
         })
     }
 
-    fn bytes(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    fn bytes(&self, ids: &Bound<'_, PyAny>, is_text: bool) -> PyResult<Vec<u8>> {
         let py = ids.py();
         let mut bytes = Vec::with_capacity(ids.len().unwrap_or(0) * 4);
         if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
             if let Ok(ids) = array.as_slice() {
-                run(py, 4 * ids.len(), || self.model.tokens().decode(ids, &mut bytes))?;
+                run(py, 4 * ids.len(), || self.model.decode(ids, is_text, &mut bytes))?;
                 return Ok(bytes);
             }
         }
         let ids = read_ids(ids)?;
-        run(py, 4 * ids.len(), || self.model.tokens().decode(&ids, &mut bytes))?;
+        run(py, 4 * ids.len(), || self.model.decode(&ids, is_text, &mut bytes))?;
         Ok(bytes)
     }
+}
+
+fn added(tokens: Vec<AddedTokenFields>) -> Vec<AddedToken> {
+    let token = |(content, id, special, single_word, lstrip, rstrip)| AddedToken { content, id, special, single_word, lstrip, rstrip };
+    tokens.into_iter().map(token).collect()
+}
+
+fn kind_of(number: u8) -> PyResult<Kind> {
+    Ok(match number {
+        1 => Kind::Normal,
+        2 => Kind::Unknown,
+        3 => Kind::Control,
+        4 => Kind::UserDefined,
+        5 => Kind::Unused,
+        6 => Kind::Byte,
+        _ => return Err(PyValueError::new_err(format!("no kind of piece has the number {number}"))),
+    })
 }
 
 /// Encodes each text, on up to `threads` threads.
