@@ -85,7 +85,6 @@ impl Normalizer {
     pub fn new(settings: Settings<'_>, user_defined: &[&str]) -> Result<Self, EngineError> {
         let Settings { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap } = settings;
         let charsmap = if charsmap.is_empty() { None } else { Some(Charsmap::new(charsmap)?) };
-        let user_defined = if charsmap.is_none() && !remove_extra_spaces { &[] } else { user_defined };
         let mut is_stop = Box::new([false; 256]);
         for byte in 0..=u8::MAX {
             // Beyond ASCII a key may end inside a character, so those are taken one by one.
