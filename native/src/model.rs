@@ -171,6 +171,11 @@ impl Model {
         self.tokens.cards()
     }
 
+    /// Whether a span that ends inside a character stands for part of it. Else it stands for what comes before it.
+    pub fn cuts_characters(&self) -> bool {
+        matches!(self.dialect, Dialect::ByteLevel { .. })
+    }
+
     /// Appends the bytes behind ids. Bytes that are no text: as they are, or, of a SentencePiece model and if `is_text`, as U+FFFD.
     pub fn decode(&self, ids: &[u32], is_text: bool, out: &mut Vec<u8>) -> Result<(), EngineError> {
         match &self.dialect {
@@ -181,8 +186,15 @@ impl Model {
     }
 
     /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none.
-    pub fn encode_spans(&self, text: &str, policy: &Policy, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
+    /// to it; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// text has it, and not for the whole character.
+    pub fn encode_spans(
+        &self,
+        text: &str,
+        policy: &Policy,
+        own_bytes: bool,
+        mut visit: impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
         let Scratch { cache, merge, splitter, normalised, .. } = &mut scratch;
@@ -194,7 +206,7 @@ impl Model {
             }
             let stretch = &text[span.clone()];
             if let Dialect::SentencePiece(model) = &self.dialect {
-                return self.piece_spans(model, stretch, span.start, normalised, merge, &mut visit);
+                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut visit);
             }
             splitter.for_each(stretch, |start, end| {
                 ids.clear();
@@ -266,11 +278,13 @@ impl Model {
     }
 
     /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.
+    #[allow(clippy::too_many_arguments)]
     fn piece_spans(
         &self,
         model: &SentencePiece,
         stretch: &str,
         start: usize,
+        own_bytes: bool,
         normalised: &mut Normalised,
         merge: &mut MergeScratch,
         visit: &mut impl FnMut(u32, Range<usize>),
@@ -290,9 +304,12 @@ impl Model {
                     if let Some((id, joined)) = waiting.take() {
                         visit(id, joined);
                     }
-                    let written = &stretch[from.start - start..from.end - start];
+                    let written = stretch.as_bytes().get(from.start - start..from.end - start);
                     match source {
-                        Source::Byte(byte) if written == model.shown(&text[span]) => visit(id, from.start + byte..from.start + byte + 1),
+                        // The character as it stands there: each byte piece is its own byte.
+                        Source::Byte(byte) if own_bytes && written == Some(model.shown(&text[span]).as_bytes()) => {
+                            visit(id, from.start + byte..from.start + byte + 1)
+                        }
                         _ => visit(id, from),
                     }
                 }

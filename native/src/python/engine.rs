@@ -204,14 +204,14 @@ impl Engine {
         let text = text.as_str();
         let (mut ids, mut spans) = (Vec::new(), Vec::new());
         run(py, text.len(), || {
-            self.model.encode_spans(text, &policy.0, |id, span| {
+            self.model.encode_spans(text, &policy.0, !characters, |id, span| {
                 ids.push(id);
                 spans.push(span.start as i64);
                 spans.push(span.end as i64);
             })
         })?;
         if characters && !text.is_ascii() {
-            to_characters(text.as_bytes(), &mut spans);
+            to_characters(text.as_bytes(), self.model.cuts_characters(), &mut spans);
         }
         Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, spans)))
     }
@@ -341,8 +341,8 @@ fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usi
     Ok(bounds)
 }
 
-/// From bytes to characters: those that a span touches.
-fn to_characters(text: &[u8], spans: &mut [i64]) {
+/// From bytes to characters: those that a span touches, or, without `last_in_part`, but for one that it ends inside.
+fn to_characters(text: &[u8], last_in_part: bool, spans: &mut [i64]) {
     let (mut byte, mut characters) = (0, 0);
     // How many characters begin before a byte.
     let mut begun = |until: usize| {
@@ -355,8 +355,8 @@ fn to_characters(text: &[u8], spans: &mut [i64]) {
     };
     for span in spans.chunks_exact_mut(2) {
         let [start, end] = [span[0] as usize, span[1] as usize];
-        let inside = text.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) && start < end;
-        span[0] = begun(start) - i64::from(inside);
-        span[1] = begun(end);
+        let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+        span[0] = begun(start) - i64::from(is_inside(start) && (start < end || !last_in_part));
+        span[1] = begun(end) - i64::from(is_inside(end) && !last_in_part);
     }
 }

@@ -17,7 +17,7 @@ const KEYS_AT_ONE_PLACE: usize = 32;
 #[derive(Debug, Clone)]
 pub struct Charsmap {
     units: Vec<u32>,
-    replacements: String,
+    replacements: Vec<u8>,
 }
 
 fn offset(unit: u32) -> usize {
@@ -35,14 +35,12 @@ impl Charsmap {
             return Err(refused("the length of its trie is wrong"));
         }
         let units: Vec<u32> = trie.chunks_exact(4).map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]])).collect();
-        let replacements = std::str::from_utf8(replacements)
-            .map_err(|_| EngineError::Spec("the charsmap replaces by what is not UTF-8; use engine=\"reference\"".to_owned()))?;
-        if !replacements.ends_with('\0') {
+        if replacements.last() != Some(&0) {
             return Err(refused("its last replacement does not end"));
         }
         for (place, &unit) in units.iter().enumerate() {
             if unit & LEAF != 0 {
-                if !replacements.is_char_boundary((unit & !LEAF) as usize) || (unit & !LEAF) as usize >= replacements.len() {
+                if (unit & !LEAF) as usize >= replacements.len() {
                     return Err(refused("a key leads to no replacement"));
                 }
                 continue;
@@ -52,7 +50,20 @@ impl Charsmap {
                 return Err(refused("a key has no replacement"));
             }
         }
-        Ok(Self { units, replacements: replacements.to_owned() })
+        Ok(Self { units, replacements: replacements.to_vec() })
+    }
+
+    /// Whether everything that it puts into a text is text; else it is refused.
+    pub fn is_text(&self) -> Result<(), EngineError> {
+        let leaves = self.units.iter().filter(|unit| **unit & LEAF != 0);
+        if leaves.into_iter().all(|leaf| std::str::from_utf8(self.replacement((leaf & !LEAF) as usize)).is_ok()) {
+            return Ok(());
+        }
+        Err(EngineError::Spec("the charsmap replaces by what is not UTF-8; use engine=\"reference\"".to_owned()))
+    }
+
+    fn replacement(&self, begin: usize) -> &[u8] {
+        self.replacements.get(begin..).and_then(|rest| rest.split(|byte| *byte == 0).next()).unwrap_or_default()
     }
 
     /// Whether a key begins with this byte.
@@ -62,7 +73,7 @@ impl Charsmap {
     }
 
     /// How long the longest key is that the text begins with, and what replaces it.
-    pub fn longest(&self, text: &[u8]) -> Option<(usize, &str)> {
+    pub fn longest(&self, text: &[u8]) -> Option<(usize, &[u8])> {
         let (mut place, mut keys, mut found) = (offset(self.units[0]), 0, None);
         for (at, &byte) in text.iter().enumerate() {
             place ^= usize::from(byte);
@@ -80,8 +91,7 @@ impl Charsmap {
             }
         }
         let (length, begin) = found?;
-        let replacement = self.replacements.get(begin..)?;
-        Some((length, &replacement[..replacement.find('\0')?]))
+        Some((length, self.replacement(begin)))
     }
 
     /// Replaces in text that may hold bytes that are no UTF-8, which stay.
@@ -89,7 +99,7 @@ impl Charsmap {
         let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
         while at < text.len() {
             if let Some((length, replacement)) = self.longest(&text[at..]) {
-                out.extend_from_slice(replacement.as_bytes());
+                out.extend_from_slice(replacement);
                 at += length;
                 continue;
             }

@@ -43,23 +43,22 @@ impl Decoder {
     ) -> Result<Self, EngineError> {
         let mut roles = Vec::with_capacity(pieces.len());
         for (id, piece) in (0..).zip(pieces) {
-            let (role, byte);
-            let content = match piece.kind {
-                Kind::Control => &[],
-                Kind::Unknown => unknown_surface.as_bytes(),
-                Kind::Byte => {
-                    byte = [piece.byte()?];
-                    &byte
-                }
+            match piece.kind {
+                Kind::Control => tokens.insert(id, b""),
+                Kind::Unknown => tokens.insert(id, unknown_surface.as_bytes()),
+                Kind::Byte => tokens.insert(id, &[piece.byte()?]),
                 Kind::Normal | Kind::UserDefined | Kind::Unused => {
-                    role = if piece.content.starts_with(SPACE_SYMBOL) { Role::Spaced } else { Role::Plain };
-                    roles.push(role);
                     tokens.insert(id, piece.content.replace(SPACE_SYMBOL, " ").as_bytes());
-                    continue;
                 }
-            };
-            roles.push(if piece.kind == Kind::Control { Role::Control } else { Role::Plain });
-            tokens.insert(id, content);
+            }
+            let is_spaced = !matches!(piece.kind, Kind::Control | Kind::Unknown | Kind::Byte) && piece.content.starts_with(SPACE_SYMBOL);
+            roles.push(if piece.kind == Kind::Control {
+                Role::Control
+            } else if is_spaced {
+                Role::Spaced
+            } else {
+                Role::Plain
+            });
         }
         let denormalizer = if denormalizer.is_empty() { None } else { Some(Charsmap::new(denormalizer)?) };
         Ok(Self { roles, leading_spaces, denormalizer })
@@ -69,18 +68,18 @@ impl Decoder {
         self.roles.get(id as usize).copied().unwrap_or(Role::Plain)
     }
 
-    /// Appends the bytes behind ids.
+    /// Puts the bytes behind ids into `out`, which is empty.
     pub fn bytes(&self, ids: &[u32], tokens: &TokenBytes, out: &mut Vec<u8>) -> Result<(), EngineError> {
         self.decode(ids, tokens, false, out)
     }
 
-    /// Appends the text behind ids: each byte that is no part of a character is one U+FFFD.
+    /// Puts the text behind ids into `out`, which is empty: each byte that is no part of a character is one U+FFFD.
     pub fn text(&self, ids: &[u32], tokens: &TokenBytes, out: &mut Vec<u8>) -> Result<(), EngineError> {
         self.decode(ids, tokens, true, out)
     }
 
     fn decode(&self, ids: &[u32], tokens: &TokenBytes, is_text: bool, out: &mut Vec<u8>) -> Result<(), EngineError> {
-        let mut begun = self.begin(ids, tokens, out)?;
+        let begun = self.begin(ids, tokens, out)?;
         // A control piece between bytes parts them.
         for ids in ids[begun..].split(|id| self.role(*id) == Role::Control) {
             let before = out.len();
@@ -89,11 +88,8 @@ impl Decoder {
                 replace_malformed(out, before);
             }
         }
-        begun = 0;
         if let Some(denormalizer) = &self.denormalizer {
-            let replaced = denormalizer.replace(&out[begun..]);
-            out.truncate(begun);
-            out.extend(replaced);
+            *out = denormalizer.replace(out);
         }
         Ok(())
     }

@@ -98,9 +98,10 @@ impl SentencePiece {
         if rules.byte_fallback && byte_ids.is_none() {
             return Err(EngineError::Spec("byte_fallback needs a piece for each of the 256 bytes".to_owned()));
         }
-        let user_defined: Vec<&str> = of_kind(Kind::UserDefined).map(|(_, piece)| piece.content).collect();
-        let tokens_in_text = of_kind(Kind::UserDefined).filter_map(|(id, piece)| {
-            let content = internal(piece.content, escape_spaces)?;
+        let found = found_in_text(of_kind(Kind::UserDefined).map(|(id, piece)| (piece.content, id)).collect());
+        let user_defined: Vec<&str> = found.iter().map(|(content, _)| *content).collect();
+        let tokens_in_text = found.iter().filter_map(|&(content, id)| {
+            let content = internal(content, escape_spaces)?;
             Some(AddedToken { content, id, special: false, single_word: false, lstrip: false, rstrip: false })
         });
         let leading_spaces = match (remove_extra_spaces, prepend) {
@@ -170,6 +171,21 @@ impl SentencePiece {
         self.symbols(text, scratch, |symbol| symbols.push(symbol));
         self.compiled.outputs.for_each_source(text, &symbols, &self.compiled.scores.spellings, visit);
     }
+}
+
+/// Of user-defined pieces that begin one another SentencePiece finds the shortest so many.
+const AT_ONE_PLACE: usize = 64;
+
+/// The user-defined pieces that are ever found.
+fn found_in_text(mut pieces: Vec<(&str, u32)>) -> Vec<(&str, u32)> {
+    pieces.sort_unstable();
+    let mut beginnings: Vec<&str> = Vec::new(); // of the piece at hand
+    pieces.retain(|(content, _)| {
+        while beginnings.pop_if(|beginning| !content.starts_with(*beginning)).is_some() {}
+        beginnings.push(content);
+        beginnings.len() <= AT_ONE_PLACE
+    });
+    pieces
 }
 
 /// Makes one of unknown pieces side by side.

@@ -85,6 +85,7 @@ impl Normalizer {
     pub fn new(settings: Settings<'_>, user_defined: &[&str]) -> Result<Self, EngineError> {
         let Settings { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap } = settings;
         let charsmap = if charsmap.is_empty() { None } else { Some(Charsmap::new(charsmap)?) };
+        charsmap.as_ref().map_or(Ok(()), Charsmap::is_text)?;
         let mut is_stop = Box::new([false; 256]);
         for byte in 0..=u8::MAX {
             // Beyond ASCII a key may end inside a character, so those are taken one by one.
@@ -178,7 +179,7 @@ impl Normalizer {
             return Bit { length: found.len(), content: text.get(found.range()).unwrap_or_default(), is_run: false };
         }
         if let Some((length, content)) = self.charsmap.as_ref().and_then(|charsmap| charsmap.longest(&bytes[at..])) {
-            return Bit { length, content, is_run: false };
+            return Bit { length, content: std::str::from_utf8(content).unwrap_or_default(), is_run: false };
         }
         match text.get(at..).and_then(|rest| rest.chars().next()) {
             Some(character) => Bit { length: character.len_utf8(), content: &text[at..at + character.len_utf8()], is_run: false },
