@@ -346,10 +346,9 @@ fn to_characters(text: &[u8], last_in_part: bool, spans: &mut [i64]) {
     let (mut byte, mut characters) = (0, 0);
     // How many characters begin before a byte.
     let mut begun = |until: usize| {
-        if until < byte {
-            (byte, characters) = (0, 0);
-        }
-        characters += text[byte..until].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
+        let begin = |from: usize, to: usize| text[from..to].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
+        // Back a little where spans overlap: counting anew from the start would be quadratic.
+        characters += if until < byte { -begin(until, byte) } else { begin(byte, until) };
         byte = until;
         characters
     };
