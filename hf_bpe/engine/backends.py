@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from hf_bpe.errors import EngineUnavailableError
 from hf_bpe.patterns import find_named_pattern
+from hf_bpe.pieces import PieceKind, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_pattern"]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
+
+
+_KIND_NUMBERS: dict[PieceKind, int] = {"normal": 1, "unknown": 2, "control": 3, "user_defined": 4, "unused": 5, "byte": 6}
+"""As in `.model` files."""
 
 
 class Engine(Protocol):
@@ -100,15 +105,36 @@ def _looks_pieces_up(spec: TokenizerSpec) -> bool:
 def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
     """An engine that runs the spec."""
     native = choose_native(name)
-    if native is None or spec.dialect == "sentencepiece":
+    if native is None:
         from hf_bpe.engine.pure_python import make_pure_python
 
         return make_pure_python(spec)
+    added_tokens = [(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens]
+    if spec.sentencepiece is not None:
+        return _engine_of_pieces(native, spec.sentencepiece, added_tokens)
     engine: Engine = native.Engine(
         vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
         **native_pattern(spec.pattern),
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=_looks_pieces_up(spec),
-        added_tokens=[(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens],
+        added_tokens=added_tokens,
+    )
+    return engine
+
+
+def _engine_of_pieces(native: ModuleType, rules: SentencePieceRules, added_tokens: list[tuple[Any, ...]]) -> Engine:
+    engine: Engine = native.Engine.from_pieces(
+        contents=[piece.content for piece in rules.pieces],
+        scores=[piece.score for piece in rules.pieces],
+        kinds=bytes([_KIND_NUMBERS[piece.kind] for piece in rules.pieces]),
+        byte_fallback=rules.byte_fallback,
+        prepend_scheme=rules.prepend_scheme,
+        remove_extra_whitespaces=rules.remove_extra_whitespaces,
+        escape_whitespaces=rules.escape_whitespaces,
+        treat_whitespace_as_suffix=rules.treat_whitespace_as_suffix,
+        precompiled_charsmap=rules.precompiled_charsmap,
+        denormalizer_charsmap=rules.denormalizer_charsmap,
+        unk_surface=rules.unk_surface,
+        added_tokens=added_tokens,
     )
     return engine

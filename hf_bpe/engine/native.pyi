@@ -70,6 +70,28 @@ class Engine:
         rstrip). Raises `PatternError`.
         """
 
+    @staticmethod
+    def from_pieces(
+        *,
+        contents: Sequence[str],
+        scores: Sequence[float],
+        kinds: bytes,
+        byte_fallback: bool,
+        prepend_scheme: str,
+        remove_extra_whitespaces: bool,
+        escape_whitespaces: bool,
+        treat_whitespace_as_suffix: bool,
+        precompiled_charsmap: bytes,
+        denormalizer_charsmap: bytes,
+        unk_surface: str,
+        added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool]],
+    ) -> Engine:
+        """Build the tables of a SentencePiece model.
+
+        kinds: a byte for each piece, its number in a model file. The other arguments: as in `SentencePieceRules`. Raises
+        `HfBpeError` for a charsmap that is damaged.
+        """
+
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Policy:
         """Match the plain added tokens and the special ones in `allowed`; raise on those in `forbidden`."""
 
@@ -102,10 +124,10 @@ class Engine:
         """The same for each text."""
 
     def pretokenize(self, text: str) -> list[str]:
-        """The pieces that merging never crosses."""
+        """The pieces that merging never crosses; of a SentencePiece model the normalised text."""
 
     def decode(self, ids: Iterable[int] | NDArray[Any]) -> str | bytes:
-        """The text behind ids, or the bytes where they are not UTF-8. Raises `UnknownTokenError`."""
+        """The text behind ids, or the bytes where they are not UTF-8 (never of a SentencePiece model). Raises `UnknownTokenError`."""
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[Any]) -> bytes:
         """The bytes behind ids. Raises `UnknownTokenError`."""

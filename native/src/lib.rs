@@ -16,6 +16,7 @@ pub mod parallel;
 #[cfg(feature = "python")]
 mod python;
 pub mod recover;
+pub mod sentencepiece;
 pub mod spellings;
 pub mod split;
 pub mod tokens;

@@ -6,13 +6,14 @@ use std::{
 };
 
 use crate::{
-    added::{AddedToken, Matcher, Stretch},
+    added::{AddedToken, Matcher},
     batch::{Batch, Missed, Sink},
     borders::Borders,
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
     merge::MergeScratch,
-    split::Splitter,
+    sentencepiece::{Normalised, Piece, Rules, SentencePiece, Source},
+    split::{KindBorders, Splitter},
     tokens::TokenBytes,
     vocabulary::Vocabulary,
 };
@@ -25,6 +26,7 @@ struct Scratch {
     merge: MergeScratch,
     /// A regular expression's own scratch space is shared between its users; a clone of it is not.
     splitter: Splitter,
+    normalised: Normalised,
 }
 
 /// Which added tokens `encode` matches, and which make it fail.
@@ -45,12 +47,26 @@ pub struct CacheInfo {
     pub misses: u64,
 }
 
+/// What merging starts from, and what decides which pairs merge.
+#[derive(Debug)]
+enum Dialect {
+    /// Bytes, and a list of pairs.
+    ByteLevel {
+        vocabulary: Arc<Vocabulary>,
+        /// A piece that is a token as a whole is not merged.
+        ignore_merges: bool,
+    },
+    /// Characters, and scores.
+    SentencePiece(Box<SentencePiece>),
+}
+
+/// Normalised text of up to this many bytes stays allocated between calls.
+const KEPT_TEXT: usize = 1 << 20;
+
 /// A tokenizer.
 #[derive(Debug)]
 pub struct Model {
-    vocabulary: Arc<Vocabulary>,
-    /// A piece that is a token as a whole is not merged.
-    ignore_merges: bool,
+    dialect: Dialect,
     /// Made when first needed: texts without long pieces beyond ASCII need none.
     borders: OnceLock<Borders>,
     tokens: TokenBytes,
@@ -71,7 +87,26 @@ impl Model {
         for token in &added {
             tokens.insert(token.id, token.content.as_bytes());
         }
-        Self { vocabulary, ignore_merges, borders: OnceLock::new(), tokens, added, splitter, idle: Mutex::new(Vec::new()) }
+        let dialect = Dialect::ByteLevel { vocabulary, ignore_merges };
+        Self { dialect, borders: OnceLock::new(), tokens, added, splitter, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// Builds a tokenizer out of a SentencePiece model.
+    pub fn from_pieces(pieces: &[Piece<'_>], rules: Rules<'_>, added: Vec<AddedToken>) -> Result<Self, EngineError> {
+        let mut tokens = TokenBytes::default();
+        let sentencepiece = SentencePiece::new(pieces, rules, &mut tokens)?;
+        let splitter = Splitter::Kinds(KindBorders::between(sentencepiece.made()));
+        // A control piece that is also an added token decodes to nothing all the same.
+        let beyond = added.iter().filter(|token| token.id as usize >= pieces.len());
+        beyond.for_each(|token| tokens.insert(token.id, token.content.as_bytes()));
+        Ok(Self {
+            dialect: Dialect::SentencePiece(Box::new(sentencepiece)),
+            borders: OnceLock::new(),
+            tokens,
+            added,
+            splitter,
+            idle: Mutex::new(Vec::new()),
+        })
     }
 
     /// Matches the added tokens that are not special and those `allowed` names; fails on those `forbidden` names.
@@ -87,12 +122,13 @@ impl Model {
     pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
-        policy.matched.for_each(text, |stretch| match stretch {
-            Stretch::Token(id) => {
+        policy.matched.for_each_span(text, |span, token| match (token, &self.dialect) {
+            (Some(id), _) => {
                 sink(&[id]);
                 Ok(())
             }
-            Stretch::Text(text) => self.encode_stretch(text, &mut scratch, sink),
+            (None, Dialect::ByteLevel { .. }) => self.encode_stretch(&text[span], &mut scratch, sink),
+            (None, Dialect::SentencePiece(model)) => self.encode_pieces(model, &text[span.clone()], span.start == 0, &mut scratch, sink),
         })?;
         // Not after an error or a panic: its batch may hold pieces of the text that failed.
         self.give_back(scratch);
@@ -117,24 +153,51 @@ impl Model {
         info
     }
 
-    /// The pieces of a text as (start, end) in bytes, added tokens not considered.
-    pub fn pieces(&self, text: &str) -> Result<Vec<(usize, usize)>, EngineError> {
+    /// The pieces of a text, added tokens not considered. A SentencePiece model has one: the normalised text.
+    pub fn pieces(&self, text: &str) -> Result<Vec<String>, EngineError> {
         let mut pieces = Vec::new();
-        self.splitter.for_each(text, |start, end| pieces.push((start, end)))?;
+        if let Dialect::SentencePiece(model) = &self.dialect {
+            let mut normalised = Normalised::default();
+            model.normalise(text, true, &mut normalised);
+            pieces.extend(Some(model.shown(&normalised.text)).filter(|text| !text.is_empty()));
+        } else {
+            self.splitter.for_each(text, |start, end| pieces.push(text[start..end].to_owned()))?;
+        }
         Ok(pieces)
     }
 
-    /// The bytes of the tokens.
-    pub fn tokens(&self) -> &TokenBytes {
-        &self.tokens
+    /// One more than the highest id whose token is short, or a little less.
+    pub fn ids(&self) -> usize {
+        self.tokens.cards()
+    }
+
+    /// Whether a span that ends inside a character stands for part of it. Else it stands for what comes before it.
+    pub fn cuts_characters(&self) -> bool {
+        matches!(self.dialect, Dialect::ByteLevel { .. })
+    }
+
+    /// Appends the bytes behind ids. Bytes that are no text: as they are, or, of a SentencePiece model and if `is_text`, as U+FFFD.
+    pub fn decode(&self, ids: &[u32], is_text: bool, out: &mut Vec<u8>) -> Result<(), EngineError> {
+        match &self.dialect {
+            Dialect::ByteLevel { .. } => self.tokens.decode(ids, out),
+            Dialect::SentencePiece(model) if is_text => model.decoder().text(ids, &self.tokens, out),
+            Dialect::SentencePiece(model) => model.decoder().bytes(ids, &self.tokens, out),
+        }
     }
 
     /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none.
-    pub fn encode_spans(&self, text: &str, policy: &Policy, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
+    /// to it; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// text has it, and not for the whole character.
+    pub fn encode_spans(
+        &self,
+        text: &str,
+        policy: &Policy,
+        own_bytes: bool,
+        mut visit: impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
-        let Scratch { cache, merge, splitter, .. } = &mut scratch;
+        let Scratch { cache, merge, splitter, normalised, .. } = &mut scratch;
         let (mut done, mut ids) = (0, Vec::new());
         policy.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
@@ -142,6 +205,9 @@ impl Model {
                 return Ok(());
             }
             let stretch = &text[span.clone()];
+            if let Dialect::SentencePiece(model) = &self.dialect {
+                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut visit);
+            }
             splitter.for_each_run(stretch, &mut |pieces| {
                 cache.lookups += pieces.len() as u64;
                 cache.grow();
@@ -164,7 +230,7 @@ impl Model {
 
     #[inline]
     fn encode_stretch(&self, text: &str, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter, batch } = scratch;
+        let Scratch { cache, merge, splitter, batch, .. } = scratch;
         let bytes = text.as_bytes();
         let mut look_up = |batch: &mut Batch, cache: &mut PieceCache| {
             batch.look_up(cache, sink, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
@@ -188,17 +254,102 @@ impl Model {
         Ok(())
     }
 
-    /// A piece that does not pack: in parts that no merge joins if it is neither ASCII, where hardly any border is never
-    /// crossed, nor taken whole.
+    /// Normalises a stretch, takes user-defined pieces out, and encodes the rest.
+    fn encode_pieces(
+        &self,
+        model: &SentencePiece,
+        stretch: &str,
+        at_start: bool,
+        scratch: &mut Scratch,
+        sink: Sink<'_>,
+    ) -> Result<(), EngineError> {
+        let mut normalised = std::mem::take(&mut scratch.normalised);
+        model.normalise(stretch, at_start, &mut normalised);
+        let mut join = model.join_unknown();
+        let text = normalised.text.as_str();
+        model.user_defined().for_each_span(text, |span, piece| match piece {
+            Some(id) => {
+                join.pass(&[id], sink);
+                Ok(())
+            }
+            None => self.encode_stretch(&text[span], scratch, &mut |ids| join.pass(ids, sink)),
+        })?;
+        normalised.text.clear();
+        normalised.text.shrink_to(KEPT_TEXT);
+        scratch.normalised = normalised;
+        Ok(())
+    }
+
+    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.
+    #[allow(clippy::too_many_arguments)]
+    fn piece_spans(
+        &self,
+        model: &SentencePiece,
+        stretch: &str,
+        start: usize,
+        own_bytes: bool,
+        normalised: &mut Normalised,
+        merge: &mut MergeScratch,
+        visit: &mut impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
+        normalised.origins = Some(Vec::new());
+        model.normalise(stretch, start == 0, normalised);
+        let origins = normalised.origins.take().unwrap_or_default();
+        let text = normalised.text.as_str();
+        let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
+        let mut unknown: Option<(u32, Range<usize>)> = None; // not yet given out, for the next may join it
+        let mut emit = |id: u32, source: Source, span: Range<usize>| {
+            let from = origin(span.start)..origin(span.end);
+            match (source, &mut unknown) {
+                (Source::Unknown, Some((_, joined))) => joined.end = from.end,
+                (Source::Unknown, none) => *none = Some((id, from)),
+                (_, waiting) => {
+                    if let Some((id, joined)) = waiting.take() {
+                        visit(id, joined);
+                    }
+                    let written = stretch.as_bytes().get(from.start - start..from.end - start);
+                    match source {
+                        // The character as it stands there: each byte piece is its own byte.
+                        Source::Byte(byte) if own_bytes && written == Some(model.shown(&text[span]).as_bytes()) => {
+                            visit(id, from.start + byte..from.start + byte + 1)
+                        }
+                        _ => visit(id, from),
+                    }
+                }
+            }
+        };
+        model.user_defined().for_each_span(text, |span, piece| {
+            match piece {
+                Some(id) => emit(id, Source::Whole, span),
+                None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
+                    emit(id, source, span.start + part.start..span.start + part.end);
+                }),
+            }
+            Ok(())
+        })?;
+        if let Some((id, joined)) = unknown {
+            visit(id, joined);
+        }
+        Ok(())
+    }
+
+    /// A piece that does not pack: in parts that no merge joins, unless it is taken whole; or made of bytes and ASCII, where
+    /// hardly any border is never crossed (a SentencePiece model, which has no pattern, has pieces of any length).
     #[inline(never)] // rare, and the loop around it should stay small
     fn push_long(&self, text: &[u8], start: usize, end: usize, mut push: impl FnMut(PackedPiece, usize, usize)) {
         let piece = &text[start..end];
-        let whole_first = self.ignore_merges && !self.vocabulary.is_all_reachable();
-        if piece.is_ascii() || (whole_first && self.whole_token(piece).is_some()) {
-            push(LONG, start, end);
-            return;
+        let whole_first = match &self.dialect {
+            Dialect::ByteLevel { .. } if piece.is_ascii() => return push(LONG, start, end),
+            Dialect::ByteLevel { vocabulary, ignore_merges } => *ignore_merges && !vocabulary.is_all_reachable(),
+            Dialect::SentencePiece(_) => false,
+        };
+        if whole_first && self.whole_token(piece).is_some() {
+            return push(LONG, start, end);
         }
-        let borders = self.borders.get_or_init(|| Borders::new(self.vocabulary.spellings.iter()));
+        let borders = self.borders.get_or_init(|| match &self.dialect {
+            Dialect::ByteLevel { vocabulary, .. } => Borders::new(vocabulary.spellings.iter()),
+            Dialect::SentencePiece(model) => Borders::new(model.made()),
+        });
         borders.for_each_part(text, start, end, |part_start, part_end| {
             let is_piece = (part_start, part_end) == (start, end);
             let key = pack(text, part_start, part_end).unwrap_or(LONG);
@@ -218,20 +369,19 @@ impl Model {
         }
         let piece = &text[start..end];
         let before = out.len();
-        match self.whole_token(piece).filter(|_| !is_part) {
-            Some(id) => out.push(id),
-            None => self.vocabulary.merge(piece, merge, out),
+        match (self.whole_token(piece).filter(|_| !is_part), &self.dialect) {
+            (Some(id), _) => out.push(id),
+            (None, Dialect::ByteLevel { vocabulary, .. }) => vocabulary.merge(piece, merge, out),
+            (None, Dialect::SentencePiece(model)) => model.merge(piece, merge, out),
         }
         cache.keep(slot, &out[before..]);
     }
 
     /// The id of a piece that is a token, where the tokenizer ignores merges for those.
     fn whole_token(&self, piece: &[u8]) -> Option<u32> {
-        if !self.ignore_merges {
-            return None;
-        }
-        let symbol = self.vocabulary.spellings.find(piece)?;
-        self.vocabulary.ids.get(symbol as usize).copied()
+        let Dialect::ByteLevel { vocabulary, ignore_merges: true } = &self.dialect else { return None };
+        let symbol = vocabulary.spellings.find(piece)?;
+        vocabulary.ids.get(symbol as usize).copied()
     }
 
     fn take_scratch(&self) -> Result<Scratch, EngineError> {
@@ -243,6 +393,7 @@ impl Model {
             batch: Box::default(),
             merge: MergeScratch::default(),
             splitter: self.splitter.clone(),
+            normalised: Normalised::default(),
         })
     }
 

@@ -7,6 +7,7 @@ use pyo3::{
     buffer::PyBuffer,
     exceptions::PyValueError,
     prelude::*,
+    pybacked::PyBackedStr,
     types::{PyBytes, PyFrozenSet, PyList, PyString},
 };
 
@@ -22,6 +23,7 @@ use crate::{
     error::EngineError,
     model::{self, Model},
     parallel,
+    sentencepiece::{Kind, Piece, Prepend, Rules, Settings},
     split::Splitter,
 };
 
@@ -53,17 +55,54 @@ impl Engine {
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
     ) -> PyResult<Self> {
-        let added = added_tokens.into_iter().map(|(content, id, special, single_word, lstrip, rstrip)| AddedToken {
-            content,
-            id,
-            special,
-            single_word,
-            lstrip,
-            rstrip,
-        });
         let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
-        let model = Model::new(Arc::clone(&vocabulary.0), added.collect(), splitter, ignore_merges);
-        let ints = SharedInts::new(model.tokens().cards());
+        let model = Model::new(Arc::clone(&vocabulary.0), added(added_tokens), splitter, ignore_merges);
+        let ints = SharedInts::new(model.ids());
+        Ok(Self { model, ints })
+    }
+
+    /// Of a SentencePiece model. `kinds` has a byte for each piece: its number in the model file.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, remove_extra_whitespaces, escape_whitespaces,
+        treat_whitespace_as_suffix, precompiled_charsmap, denormalizer_charsmap, unk_surface, added_tokens))]
+    fn from_pieces(
+        py: Python<'_>,
+        contents: Vec<PyBackedStr>,
+        scores: Vec<f32>,
+        kinds: &[u8],
+        byte_fallback: bool,
+        prepend_scheme: &str,
+        remove_extra_whitespaces: bool,
+        escape_whitespaces: bool,
+        treat_whitespace_as_suffix: bool,
+        precompiled_charsmap: &[u8],
+        denormalizer_charsmap: &[u8],
+        unk_surface: &str,
+        added_tokens: Vec<AddedTokenFields>,
+    ) -> PyResult<Self> {
+        let pieces = contents.iter().zip(scores).zip(kinds);
+        let pieces = pieces.map(|((content, score), kind)| Ok(Piece { content, score, kind: kind_of(*kind)? }));
+        let rules = Rules {
+            byte_fallback,
+            normalizer: Settings {
+                prepend: match prepend_scheme {
+                    "always" => Prepend::Always,
+                    "first" => Prepend::First,
+                    "never" => Prepend::Never,
+                    other => return Err(PyValueError::new_err(format!("prepend_scheme is {other:?}"))),
+                },
+                remove_extra_spaces: remove_extra_whitespaces,
+                escape_spaces: escape_whitespaces,
+                space_is_suffix: treat_whitespace_as_suffix,
+                charsmap: precompiled_charsmap,
+            },
+            denormalizer: denormalizer_charsmap,
+            unknown_surface: unk_surface,
+        };
+        let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
+        let model = run(py, usize::MAX, || Model::from_pieces(&pieces, rules, added(added_tokens)))?;
+        let ints = SharedInts::new(model.ids());
         Ok(Self { model, ints })
     }
 
@@ -154,14 +193,14 @@ impl Engine {
         let text = text.as_str();
         let (mut ids, mut spans) = (Vec::new(), Vec::new());
         run(py, text.len(), || {
-            self.model.encode_spans(text, &policy.0, |id, span| {
+            self.model.encode_spans(text, &policy.0, !characters, |id, span| {
                 ids.push(id);
                 spans.push(span.start as i64);
                 spans.push(span.end as i64);
             })
         })?;
         if characters && !text.is_ascii() {
-            to_characters(text.as_bytes(), &mut spans);
+            to_characters(text.as_bytes(), self.model.cuts_characters(), &mut spans);
         }
         Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, spans)))
     }
@@ -169,16 +208,16 @@ impl Engine {
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
         let text = text.as_str();
         let pieces = run(py, text.len(), || self.model.pieces(text))?;
-        PyList::new(py, pieces.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>())
+        PyList::new(py, pieces)
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes(ids)?))
+        Ok(PyBytes::new(py, &self.bytes(ids, false)?))
     }
 
     /// The text behind ids, or the bytes where they are not UTF-8.
     fn decode<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.bytes(ids)?;
+        let bytes = self.bytes(ids, true)?;
         Ok(match std::str::from_utf8(&bytes) {
             Ok(text) => PyString::new(py, text).into_any(),
             Err(_) => PyBytes::new(py, &bytes).into_any(),
@@ -228,19 +267,36 @@ impl Engine {
         })
     }
 
-    fn bytes(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    fn bytes(&self, ids: &Bound<'_, PyAny>, is_text: bool) -> PyResult<Vec<u8>> {
         let py = ids.py();
         let mut bytes = Vec::with_capacity(ids.len().unwrap_or(0) * 4);
         if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
             if let Ok(ids) = array.as_slice() {
-                run(py, 4 * ids.len(), || self.model.tokens().decode(ids, &mut bytes))?;
+                run(py, 4 * ids.len(), || self.model.decode(ids, is_text, &mut bytes))?;
                 return Ok(bytes);
             }
         }
         let ids = read_ids(ids)?;
-        run(py, 4 * ids.len(), || self.model.tokens().decode(&ids, &mut bytes))?;
+        run(py, 4 * ids.len(), || self.model.decode(&ids, is_text, &mut bytes))?;
         Ok(bytes)
     }
+}
+
+fn added(tokens: Vec<AddedTokenFields>) -> Vec<AddedToken> {
+    let token = |(content, id, special, single_word, lstrip, rstrip)| AddedToken { content, id, special, single_word, lstrip, rstrip };
+    tokens.into_iter().map(token).collect()
+}
+
+fn kind_of(number: u8) -> PyResult<Kind> {
+    Ok(match number {
+        1 => Kind::Normal,
+        2 => Kind::Unknown,
+        3 => Kind::Control,
+        4 => Kind::UserDefined,
+        5 => Kind::Unused,
+        6 => Kind::Byte,
+        _ => return Err(PyValueError::new_err(format!("no kind of piece has the number {number}"))),
+    })
 }
 
 /// The bytes of a buffer that is one block of memory.
@@ -268,22 +324,21 @@ fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usi
     Ok(bounds)
 }
 
-/// From bytes to characters: those that a span touches.
-fn to_characters(text: &[u8], spans: &mut [i64]) {
+/// From bytes to characters: those that a span touches, or, without `last_in_part`, but for one that it ends inside.
+fn to_characters(text: &[u8], last_in_part: bool, spans: &mut [i64]) {
     let (mut byte, mut characters) = (0, 0);
     // How many characters begin before a byte.
     let mut begun = |until: usize| {
-        if until < byte {
-            (byte, characters) = (0, 0);
-        }
-        characters += text[byte..until].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
+        let begin = |from: usize, to: usize| text[from..to].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
+        // Back a little where spans overlap: counting anew from the start would be quadratic.
+        characters += if until < byte { -begin(until, byte) } else { begin(byte, until) };
         byte = until;
         characters
     };
     for span in spans.chunks_exact_mut(2) {
         let [start, end] = [span[0] as usize, span[1] as usize];
-        let inside = text.get(start).is_some_and(|byte| byte & 0xC0 == 0x80) && start < end;
-        span[0] = begun(start) - i64::from(inside);
-        span[1] = begun(end);
+        let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+        span[0] = begun(start) - i64::from(is_inside(start) && (start < end || !last_in_part));
+        span[1] = begun(end) - i64::from(is_inside(end) && !last_in_part);
     }
 }

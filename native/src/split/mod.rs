@@ -3,12 +3,14 @@
 mod classes;
 mod deepseek;
 mod general;
+mod kinds;
 mod rules;
 mod starts;
 mod swar;
 
 use crate::error::EngineError;
 use general::General;
+pub use kinds::KindBorders;
 use rules::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Qwen35, StarCoder, Tekken};
 use starts::for_each_piece;
 
@@ -35,6 +37,8 @@ pub enum Splitter {
     Tekken,
     /// DeepSeek V3.
     DeepSeekV3,
+    /// No pattern: between kinds of characters that no token joins.
+    Kinds(KindBorders),
     /// Any other pattern.
     General(General),
 }
@@ -86,6 +90,7 @@ impl Splitter {
             Self::StarCoder => for_each_piece::<StarCoder>(text, push),
             Self::Tekken => for_each_piece::<Tekken>(text, push),
             Self::DeepSeekV3 => deepseek::for_each_piece(text, push),
+            Self::Kinds(borders) => borders.for_each_piece(text, push),
             Self::General(general) => general.for_each(text, push)?,
         }
         run.flush();

@@ -1,0 +1,213 @@
+//! From text to what is merged.
+//!
+//! Inside the engine the space symbol U+2581 is one byte, a space: then words with their space are short enough for the
+//! fastest cache, and a text that nothing is to be done to is copied at the speed of memory. The two mean the same where
+//! spaces are escaped; where they are not, U+2581 is a character like any other.
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use memchr::memmem;
+
+use super::charsmap::Charsmap;
+use crate::error::EngineError;
+
+/// What a space is written as, in pieces and in texts.
+pub const SPACE_SYMBOL: &str = "\u{2581}";
+
+/// When a text gets a space in front of it (or, as suffix, behind).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prepend {
+    /// Each stretch between added tokens.
+    Always,
+    /// Only one that begins where the text does.
+    First,
+    /// None.
+    Never,
+}
+
+/// Text as it is merged, and where it comes from if that is wanted.
+#[derive(Debug, Default)]
+pub struct Normalised {
+    /// The text.
+    pub text: String,
+    /// For each byte of it, and for its end, the byte of the original it comes from.
+    pub origins: Option<Vec<usize>>,
+}
+
+impl Normalised {
+    fn push(&mut self, content: &str, origin: usize) {
+        self.text.push_str(content);
+        if let Some(origins) = &mut self.origins {
+            origins.resize(self.text.len(), origin);
+        }
+    }
+}
+
+/// Text that is normalised as one.
+struct Bit<'t> {
+    /// How much of the original it is.
+    length: usize,
+    /// What becomes of it.
+    content: &'t str,
+    /// It may be many characters, all copied as they are.
+    is_run: bool,
+}
+
+/// The rules of a model.
+#[derive(Debug)]
+pub struct Normalizer {
+    prepend: Prepend,
+    remove_extra_spaces: bool,
+    escape_spaces: bool,
+    space_is_suffix: bool,
+    charsmap: Option<Charsmap>,
+    user_defined: Option<AhoCorasick>,
+    /// Bytes at which something may be to be done; from the others on, text is copied.
+    is_stop: Box<[bool; 256]>,
+}
+
+/// What decides how text is normalised.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'s> {
+    /// Whether a space is added.
+    pub prepend: Prepend,
+    /// Spaces at both ends go, and of several in a row all but one.
+    pub remove_extra_spaces: bool,
+    /// A space and U+2581 are the same.
+    pub escape_spaces: bool,
+    /// The space that is added goes to the end.
+    pub space_is_suffix: bool,
+    /// Replacements; empty: none.
+    pub charsmap: &'s [u8],
+}
+
+impl Normalizer {
+    /// `user_defined`: pieces that nothing is done to.
+    pub fn new(settings: Settings<'_>, user_defined: &[&str]) -> Result<Self, EngineError> {
+        let Settings { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap } = settings;
+        let charsmap = if charsmap.is_empty() { None } else { Some(Charsmap::new(charsmap)?) };
+        charsmap.as_ref().map_or(Ok(()), Charsmap::is_text)?;
+        let mut is_stop = Box::new([false; 256]);
+        for byte in 0..=u8::MAX {
+            // Beyond ASCII a key may end inside a character, so those are taken one by one.
+            is_stop[usize::from(byte)] = charsmap.as_ref().is_some_and(|charsmap| byte >= 0x80 || charsmap.has_key_from(byte))
+                || (remove_extra_spaces && byte == b' ')
+                || user_defined.iter().any(|content| content.as_bytes()[0] == byte);
+        }
+        let finder = if user_defined.is_empty() {
+            None
+        } else {
+            let builder = &mut AhoCorasick::builder();
+            let built = builder.match_kind(MatchKind::LeftmostLongest).start_kind(StartKind::Anchored).build(user_defined);
+            Some(built.map_err(|error| EngineError::Spec(format!("the user-defined pieces cannot be compiled: {error}")))?)
+        };
+        Ok(Self { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap, user_defined: finder, is_stop })
+    }
+
+    /// Whether spaces are escaped.
+    pub fn escapes_spaces(&self) -> bool {
+        self.escape_spaces
+    }
+
+    /// Normalises a stretch of text. `at_start`: it begins where the whole text does.
+    pub fn normalise(&self, text: &str, at_start: bool, into: &mut Normalised) {
+        into.text.clear();
+        if let Some(origins) = &mut into.origins {
+            origins.clear();
+        }
+        let adds_space = self.prepend == Prepend::Always || (self.prepend == Prepend::First && at_start);
+        let (prefix, suffix) = (adds_space && !self.space_is_suffix, adds_space && self.space_is_suffix);
+        if into.origins.is_none() && self.charsmap.is_none() && !self.remove_extra_spaces {
+            into.text.reserve(text.len() + 1);
+            into.text.push_str(if prefix { " " } else { "" });
+            self.copy(text, into);
+            into.text.push_str(if suffix { " " } else { "" });
+            return;
+        }
+        let mut at = self.leading_spaces(text);
+        if at < text.len() {
+            if prefix {
+                into.push(" ", at);
+            }
+            let mut end = text.len();
+            let mut after_space = self.remove_extra_spaces;
+            while at < text.len() {
+                let Bit { length, content, is_run } = self.next(text, at);
+                let kept = if after_space { content.trim_start_matches(' ') } else { content };
+                self.append(kept, at, is_run, into);
+                if !kept.is_empty() {
+                    after_space = self.remove_extra_spaces && kept.ends_with(' ');
+                }
+                at += length;
+            }
+            while self.remove_extra_spaces && into.text.ends_with(' ') {
+                into.text.pop();
+                end = into.origins.as_mut().and_then(Vec::pop).unwrap_or(end);
+            }
+            if suffix {
+                into.push(" ", end);
+            }
+            at = end;
+        } else {
+            at = 0; // nothing is left
+        }
+        if let Some(origins) = &mut into.origins {
+            origins.push(at);
+        }
+    }
+
+    fn leading_spaces(&self, text: &str) -> usize {
+        let mut at = 0;
+        while self.remove_extra_spaces && at < text.len() {
+            let bit = self.next(text, at);
+            if bit.content != " " {
+                break;
+            }
+            at += bit.length;
+        }
+        at
+    }
+
+    /// The next bit of text.
+    fn next<'t>(&'t self, text: &'t str, at: usize) -> Bit<'t> {
+        let bytes = text.as_bytes();
+        let run = bytes[at..].iter().take_while(|byte| !self.is_stop[usize::from(**byte)]).count();
+        if let Some(content) = text.get(at..at + run).filter(|content| !content.is_empty()) {
+            return Bit { length: run, content, is_run: true };
+        }
+        let input = || Input::new(bytes).range(at..).anchored(Anchored::Yes);
+        if let Some(found) = self.user_defined.as_ref().and_then(|finder| finder.find(input())) {
+            return Bit { length: found.len(), content: text.get(found.range()).unwrap_or_default(), is_run: false };
+        }
+        if let Some((length, content)) = self.charsmap.as_ref().and_then(|charsmap| charsmap.longest(&bytes[at..])) {
+            return Bit { length, content: std::str::from_utf8(content).unwrap_or_default(), is_run: false };
+        }
+        match text.get(at..).and_then(|rest| rest.chars().next()) {
+            Some(character) => Bit { length: character.len_utf8(), content: &text[at..at + character.len_utf8()], is_run: false },
+            None => Bit { length: 1, content: "\u{FFFD}", is_run: false }, // the rest of a character that a key ended in
+        }
+    }
+
+    /// Appends what comes from `origin`. `is_run`: it may be many characters copied as they are, each from its own place.
+    fn append(&self, content: &str, origin: usize, is_run: bool, into: &mut Normalised) {
+        if into.origins.is_none() {
+            self.copy(content, into);
+            return;
+        }
+        for (at, character) in content.char_indices() {
+            let is_space = self.escape_spaces && character == '\u{2581}';
+            let origin = if is_run { origin + at } else { origin };
+            into.push(if is_space { " " } else { &content[at..at + character.len_utf8()] }, origin);
+        }
+    }
+
+    fn copy(&self, mut content: &str, into: &mut Normalised) {
+        while self.escape_spaces
+            && let Some((before, after)) = memmem::find(content.as_bytes(), SPACE_SYMBOL.as_bytes()).map(|at| content.split_at(at))
+        {
+            into.text.push_str(before);
+            into.text.push(' ');
+            content = &after[SPACE_SYMBOL.len()..];
+        }
+        into.text.push_str(content);
+    }
+}
