@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from conversion.piece_merges import merges_of
+from hf_bpe.errors import ConversionRefused
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
@@ -37,7 +38,16 @@ def covers_every_text(pattern: str | None) -> bool:
 
 
 def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
-    """The vocabulary without the entries that are added tokens and nothing else: no text is split and merged into them."""
+    """The vocabulary without the entries that are added tokens and nothing else: no text is split and merged into them.
+
+    What every byte-level file is made of. Raises `ConversionRefused` for a SentencePiece model: its pieces are no byte strings
+    that a list of merges makes.
+    """
+    if spec.dialect == "sentencepiece":
+        raise ConversionRefused(
+            "this is a SentencePiece model, which merges characters by the scores of pieces; a byte-level file cannot hold it. Save it "
+            "as a .model file (format='sentencepiece') or as tokenizer.json"
+        )
     added = {token.content.encode() for token in spec.added_tokens}
     idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
     return {token: token_id for token, token_id in spec.vocab.items() if token not in idle}
@@ -127,7 +137,7 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "ignore_merges": lambda spec: spec.ignore_merges,
     "added tokens": lambda spec: tuple(sorted(spec.added_tokens, key=lambda token: token.id)),
     "merges": lambda spec: spec.merges,
-    "vocab": usable_vocab,
+    "vocab": lambda spec: usable_vocab(spec) if spec.sentencepiece is None else spec.vocab,
 }
 
 

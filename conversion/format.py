@@ -9,12 +9,12 @@ from types import EllipsisType
 from typing import Any
 
 from hf_bpe.charsmap import charsmap_defect
-from hf_bpe.errors import ConversionRefused, FormatError, SpecError
+from hf_bpe.errors import FormatError, SpecError
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
 
-__all__ = ["Format", "Given", "make_spec", "refuse_pieces", "spec_of_pieces", "spec_of_table"]
+__all__ = ["Format", "Given", "make_spec", "spec_of_pieces", "spec_of_table"]
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,6 @@ def spec_of_pieces(where: str, rules: SentencePieceRules, **fields: Any) -> Toke
         return TokenizerSpec.from_sentencepiece(rules, **fields)
     except SpecError as error:
         raise FormatError(f"{where}: {_sentence(error.defects)}") from None
-
-
-def refuse_pieces(spec: TokenizerSpec, target: str) -> None:
-    """Raise `ConversionRefused` for a SentencePiece model: it has no merges and no bytes, which the target is made of."""
-    if spec.dialect == "sentencepiece":
-        raise ConversionRefused(
-            f"{target} holds a byte-level tokenizer, and this is a SentencePiece model: save it as a .model file or as tokenizer.json"
-        )
 
 
 def _sentence(defects: Iterable[str]) -> str:

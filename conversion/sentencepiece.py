@@ -23,10 +23,10 @@ from hf_bpe.files import read_bytes, read_text
 from hf_bpe.pieces import Piece, PieceKind, SentencePieceRules
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["FORMATS", "parse_model", "pieces_of", "serialise_model"]
+__all__ = ["FORMATS", "parse_model", "pieces_of", "reserved_tokens", "serialise_model"]
 
 # Numbers of fields and values of enumerations, as SentencePiece's description of the format has them.
-_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST, _DENORMALIZER = 1, 2, 3, 4, 5
+_PIECES, _TRAINER, _NORMALIZER, _DENORMALIZER = 1, 2, 3, 5
 _CONTENT, _SCORE, _KIND = 1, 2, 3
 _KINDS: dict[int, PieceKind] = {1: "normal", 2: "unknown", 3: "control", 4: "user_defined", 5: "unused", 6: "byte"}
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
@@ -71,18 +71,20 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
     where: what the file is called in errors. Raises `FormatError`.
     """
     pieces: list[Piece] = []
-    messages: dict[int, list[bytes]] = {_TRAINER: [], _NORMALIZER: [], _DENORMALIZER: []}
+    # A message that stands there twice means both, one after the other.
+    messages = {_TRAINER: bytearray(), _NORMALIZER: bytearray(), _DENORMALIZER: bytearray()}
     for field in fields(content, where):
         if field.number == _PIECES:
             pieces.append(_parse_piece(field.as_bytes(), f"{where}: piece {len(pieces)}"))
         elif field.number in messages:
-            messages[field.number].append(field.as_bytes())
+            messages[field.number] += field.as_bytes()
     if not pieces:
         raise FormatError(f"{where}: holds no pieces; the file is truncated, or it is the wrong file")
-    # A message that stands there twice means both, one after the other.
-    trainer = _settings(b"".join(messages[_TRAINER]), _TRAINER_FIELDS, f"{where}: trainer_spec")
-    normalizer = _settings(b"".join(messages[_NORMALIZER]), _NORMALIZER_FIELDS, f"{where}: normalizer_spec")
-    denormalizer = _settings(b"".join(messages[_DENORMALIZER]), _NORMALIZER_FIELDS, f"{where}: denormalizer_spec")
+    if not messages[_TRAINER]:
+        raise FormatError(f"{where}: holds no trainer_spec, which says what kind of model it is; the file is truncated")
+    trainer = _settings(bytes(messages[_TRAINER]), _TRAINER_FIELDS, f"{where}: trainer_spec")
+    normalizer = _settings(bytes(messages[_NORMALIZER]), _NORMALIZER_FIELDS, f"{where}: normalizer_spec")
+    denormalizer = _settings(bytes(messages[_DENORMALIZER]), _NORMALIZER_FIELDS, f"{where}: denormalizer_spec")
     _refuse_other_models(trainer["model_type"], where)
     _refuse_spaces(denormalizer, where)
     rules = SentencePieceRules(
@@ -98,7 +100,7 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
         unk_surface=trainer["unk_surface"],
         **{f"{role}_id": _control_id(trainer[f"{role}_piece"], pieces) for role in _NAMED_ROLES},
     )
-    return spec_of_pieces(where, rules, added_tokens=_never_found_in_text(rules), provenance=provenance)
+    return spec_of_pieces(where, rules, added_tokens=reserved_tokens(rules), provenance=provenance)
 
 
 def _parse_piece(message: bytes, where: str) -> Piece:
@@ -150,7 +152,8 @@ def _control_id(content: str, pieces: list[Piece]) -> int | None:
     return next((n for n, piece in enumerate(pieces) if piece.kind == "control" and piece.content == content), None)
 
 
-def _never_found_in_text(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
+def reserved_tokens(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
+    """The pieces that SentencePiece never finds in text, as special tokens: how they are found there if a caller wants it."""
     return tuple(
         AddedToken(piece.content, number) for number, piece in enumerate(rules.pieces) if piece.kind in ("control", "unknown")
     )
@@ -222,10 +225,10 @@ def _refuse_what_the_file_cannot_say(spec: TokenizerSpec, rules: SentencePieceRu
             "a .model file cannot say that the dummy prefix stands before the first stretch of text only: SentencePiece knows no added "
             "tokens. Save it as tokenizer.json, or change prepend_scheme to 'always'"
         )
-    found, stated = set(spec.added_tokens), set(_never_found_in_text(rules))
+    found, stated = set(spec.added_tokens), set(reserved_tokens(rules))
     if found != stated:
         token = min(found ^ stated, key=lambda token: token.id)
-        reason = "is not in the added tokens" if token in stated else "is no control piece, or has flags"
+        reason = "is missing among the added tokens" if token in stated else "is no control piece, or has flags"
         raise ConversionRefused(
             "a .model file has exactly its control pieces and the unknown piece as special tokens, and "
             f"{token.content!r} (id {token.id}) {reason}. Save it as tokenizer.json, or make the added tokens pieces"

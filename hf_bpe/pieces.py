@@ -33,7 +33,7 @@ class Piece:
     score: a 32-bit float; higher merges earlier. It means nothing for pieces that merging never makes.
     kind: "normal"; "unknown": stands for what is no piece; "control": never found in text; "user_defined": found in the text
         before anything else and merged with nothing; "unused": merges like a normal piece, then comes apart into the two it
-        was made of; "byte": one byte of a character that is no piece, written `<0x41>`.
+        was made of, and is unknown where it is a single character; "byte": one byte of a character that is no piece, written `<0x41>`.
     """
 
     content: str

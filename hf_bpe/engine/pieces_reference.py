@@ -287,6 +287,8 @@ class PiecesReference(Reference):
         for content in merge(list(cut(normalised, self._user_defined)), self._findable):
             begin, end = end, end + len(content)
             piece = self._findable.get(content)
+            if piece is not None and piece.is_unused:  # a character: it does not come apart, so it is unknown
+                piece = None
             span = Span(piece.token_id if piece else self._rules.unk_id, origins[begin], origins[end])
             if piece is None and not self._rules.byte_fallback:
                 unknown = span if unknown is None else unknown._replace(stop=span.stop)

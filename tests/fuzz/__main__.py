@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import documents, random_specs, short_strings
+from tests.fuzz import documents, pieces, random_specs, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -30,6 +30,17 @@ def parser() -> argparse.ArgumentParser:
     )
     specs = kinds.add_parser("specs", parents=[common], help="random tokenizers, native against reference")
     specs.add_argument("--count", type=int, default=2000, help="how many (default 2,000)")
+    models = kinds.add_parser("pieces", parents=[common], help="SentencePiece models, against sentencepiece")
+    models.add_argument(
+        "--count", type=int, default=1_000_000, help="strings in all, shared out over models (default 1 million)"
+    )
+    models.add_argument(
+        "--engine", choices=["auto", "native", "reference"], default="auto", help="which of ours (default auto)"
+    )
+    models.add_argument("--only", nargs="+", default=[], metavar="NAME", help="not all models, but these")
+    models.add_argument(
+        "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
+    )
     return top
 
 
@@ -37,6 +48,10 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "pieces":
+        source = Documents(arguments.corpus)
+        pieces.run(source, arguments.count, arguments.engine, arguments.only, arguments.seed, tally)
         return
     loaders = subjects(arguments.vocabularies, arguments.only)
     source = Documents(arguments.corpus)
@@ -50,7 +65,7 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers"}[arguments.kind])
+    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings"}[arguments.kind])
     try:
         run(arguments, tally)
     except Mismatch as mismatch:
