@@ -46,6 +46,11 @@ def mistral(version):
 
 
 @cache
+def mistral_processor():
+    return processor(mistral("v1"))
+
+
+@cache
 def stock(version):
     found = tokenizers.Tokenizer.from_str(json.dumps(to_dict(mistral(version))))
     found.encode_special_tokens = True
@@ -99,7 +104,7 @@ def test_mistral_is_exact_in_tokenizers(version):
 
 @given(difficult_text())
 def test_mistral_is_exact_in_tokenizers_on_difficult_text(text):
-    assert stock("v1").encode(text, add_special_tokens=False).ids == Encoder(mistral("v1")).encode_ordinary(text)
+    assert stock("v1").encode(text, add_special_tokens=False).ids == mistral_processor().encode(text)
 
 
 def test_each_piece_has_one_pair_and_runs_of_spaces_are_in_an_order():
