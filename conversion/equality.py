@@ -46,7 +46,7 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
     if spec.dialect == "sentencepiece":
         raise ConversionRefused(
             "this is a SentencePiece model, which merges characters by the scores of pieces; a byte-level file cannot hold it. Save it "
-            "as a .model file (format='sentencepiece')"
+            "as a .model file (format='sentencepiece') or as tokenizer.json"
         )
     added = {token.content.encode() for token in spec.added_tokens}
     idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)

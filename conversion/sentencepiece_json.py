@@ -44,6 +44,8 @@ def to_parts(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any
                 f"tokenizer.json cannot hold this SentencePiece model exactly: {reason}. allow_lossy=True writes the nearest file"
             )
     frozen = user_defined(rules)
+    vocab = {piece.content: number for number, piece in enumerate(rules.pieces)}
+    pairs = [[left, right] for left, right in merges.pairs if left in vocab and right in vocab]  # else refused, or lossy
     return {
         "normalizer": _sequence("normalizers", _normalizer_steps(rules)),
         "pre_tokenizer": _sequence("pretokenizers", _split_steps(rules, merges)),
@@ -57,8 +59,8 @@ def to_parts(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any
             "fuse_unk": True,
             "byte_fallback": rules.byte_fallback,
             "ignore_merges": bool(frozen),
-            "vocab": {piece.content: number for number, piece in enumerate(rules.pieces)},
-            "merges": [list(pair) for pair in merges.pairs],
+            "vocab": vocab,
+            "merges": pairs,
         },
     }
 
@@ -125,10 +127,11 @@ def _normalizer_steps(rules: SentencePieceRules) -> list[Step]:
         steps.append({"type": "Prepend", "prepend": space})
     if rules.escape_whitespaces:
         steps.append(_replace("String", " ", space))
-    if rules.remove_extra_whitespaces:
-        steps.append(_replace("Regex", rf"{space}+\z", ""))
-    if rules.prepend_scheme != "never" and rules.treat_whitespace_as_suffix:
-        steps.append(_replace("Regex", r"\z", space))
+    suffix = space if rules.prepend_scheme != "never" and rules.treat_whitespace_as_suffix else ""
+    if suffix:
+        steps.append(_replace("Regex", r"\z", suffix))
+    if rules.remove_extra_whitespaces:  # after the suffix, which a text of nothing but U+2581 gets as well
+        steps.append(_replace("Regex", rf"{space}+\z", suffix))
     return steps
 
 
