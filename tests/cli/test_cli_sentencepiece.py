@@ -142,8 +142,9 @@ def test_convert_there_and_back(run, model, processor, tmp_path):
     assert sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "back.model")).encode(TEXT) == processor.encode(TEXT)
 
 
-def test_what_a_rank_file_cannot_hold_is_refused(fails, model, tmp_path):
-    assert "SentencePiece" in fails("convert", model, tmp_path / "x.tiktoken")
+def test_what_two_files_of_gpt2_cannot_hold_is_refused(fails, model, tmp_path):
+    assert "SentencePiece" in fails("convert", model, tmp_path / "folder", "--to", "gpt2")
+    assert not (tmp_path / "folder").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"\x0a\x05\x0a\x03abc\x15", b"garbage"])
