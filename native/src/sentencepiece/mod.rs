@@ -181,7 +181,9 @@ fn found_in_text(mut pieces: Vec<(&str, u32)>) -> Vec<(&str, u32)> {
     pieces.sort_unstable();
     let mut beginnings: Vec<&str> = Vec::new(); // of the piece at hand
     pieces.retain(|(content, _)| {
-        while beginnings.pop_if(|beginning| !content.starts_with(*beginning)).is_some() {}
+        while beginnings.last().is_some_and(|beginning| !content.starts_with(*beginning)) {
+            beginnings.pop();
+        }
         beginnings.push(content);
         beginnings.len() <= AT_ONE_PLACE
     });

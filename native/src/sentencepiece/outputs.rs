@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::normalizer::SPACE_SYMBOL;
-use crate::spellings::{BYTES, Spellings};
+use crate::spellings::Spellings;
 
 /// Ids by symbol, and what is needed to tell which bytes each id stands for.
 #[derive(Debug)]
@@ -14,8 +14,6 @@ pub struct Outputs {
     ends: Vec<u32>,
     /// Unused pieces: the two that come out again.
     apart: FxHashMap<u32, (u32, u32)>,
-    /// Symbols below this are bytes, characters, and what those begin with.
-    first: u32,
     is_piece: Vec<bool>,
     byte_ids: Option<Box<[u32]>>,
     unknown: u32,
@@ -34,7 +32,7 @@ pub enum Source {
 }
 
 impl Outputs {
-    /// `ids`: of the symbols that are pieces. `apart`: the halves of those that are taken apart.
+    /// Symbols below `first` are bytes, characters, and what those begin with. `ids`: of the symbols that are pieces. `apart`: the halves of those that are taken apart.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         spellings: &Spellings,
@@ -49,7 +47,6 @@ impl Outputs {
             ids: Vec::with_capacity(2 * ids.len()),
             ends: Vec::with_capacity(ids.len()),
             apart: (0..).zip(0..ids.len()).filter_map(|(symbol, place)| Some((symbol, apart(place)?))).collect(),
-            first,
             is_piece: ids.iter().map(Option::is_some).collect(),
             byte_ids: byte_ids.map(Into::into),
             unknown,
@@ -116,6 +113,5 @@ impl Outputs {
             }
             at = end;
         }
-        debug_assert!(symbols.iter().all(|symbol| (*symbol as usize) < self.ends.len() && self.first as usize >= BYTES));
     }
 }
