@@ -138,7 +138,6 @@ def test_nothing_of_a_lazy_spec_can_be_changed() -> None:
         ({"pattern": "a*"}, "can match the empty string"),
         ({"pattern": "("}, "expected"),
         ({"unmatched": "skip"}, "unmatched is 'skip'"),
-        ({"dialect": "unigram"}, "dialect 'unigram'"),
     ],
 )
 def test_a_lazy_spec_names_the_same_defects(fields: dict[str, Any], defect: str) -> None:
