@@ -16,8 +16,8 @@ import hf_bpe
 from hf_bpe.cuts import last_cut
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import CorpusError, PatternError, TrainingError
-from hf_bpe.training import corpus as corpus_module
 from hf_bpe.training import byte_level_trainer as trainer_module
+from hf_bpe.training import corpus as corpus_module
 from tests.support.text import difficult_text, generated_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
