@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, overload
 
+from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.byte_level_trainer import train_byte_level
@@ -14,18 +15,48 @@ from hf_bpe.training.sentencepiece_settings import SETTING_NAMES
 
 __all__ = ["setting_names", "train"]
 
-Dialect = Literal["byte_level", "sentencepiece"]
 
-
-def train(corpus: Corpus, vocab_size: int, *, dialect: Dialect = "byte_level", **settings: Any) -> TokenizerSpec:
+# Editors and type checkers see the settings of either dialect; what they are checked against is the trainers' own signatures.
+@overload
+def train(
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    dialect: Literal["byte_level"] = "byte_level",
+    pattern: str | None = "cl100k",
+    special_tokens: Sequence[str] = (),
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    num_threads: int | None = None,
+    progress: bool = True,
+    engine: EngineName = "auto",
+) -> TokenizerSpec: ...
+@overload
+def train(
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    dialect: Literal["sentencepiece"],
+    preset: str | None = None,
+    special_tokens: Sequence[str] = (),
+    num_threads: int | None = None,
+    progress: bool = True,
+    **settings: Any,
+) -> TokenizerSpec: ...
+@overload
+def train(corpus: Corpus, vocab_size: int, *, dialect: str, **settings: Any) -> TokenizerSpec: ...
+def train(corpus: Corpus, vocab_size: int, *, dialect: str = "byte_level", **settings: Any) -> TokenizerSpec:
     """Train a tokenizer.
 
     corpus: paths of UTF-8 text files (a `Path`, a list of them, a list of str that all name existing files), or any
         iterable of texts, such as a generator or a `datasets` column.
     vocab_size: ids in all.
     dialect: "byte_level" (GPT-2, GPT-4, Llama 3), or "sentencepiece" (Llama 2, Mistral).
-    settings: those of `train_byte_level` or of `train_sentencepiece`; both have `special_tokens`, `num_threads` and
-        `progress`. Raises `TrainingError` for one that the dialect does not have.
+    settings of both: `special_tokens`, `num_threads`, `progress`. Of "byte_level": `pattern` (default "cl100k"),
+        `min_frequency`, `max_token_length`, `engine`; see `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and
+        all that `SentencePieceSettings` has; see `train_sentencepiece`.
+
+    Raises `TrainingError` for a setting that the dialect does not have.
 
     >>> train(["aaabdaaabac"], 259, pattern=None, progress=False).merges
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
