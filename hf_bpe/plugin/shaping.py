@@ -27,7 +27,7 @@ class Truncation:
         """Cut a text or a pair to the room there is. Raises `ValueError` where the strategy cannot do that.
 
         >>> Truncation(3, "longest_first", "right").apply([1, 2, 3, 4], [5, 6])
-        ([1], [5, 6])
+        ([1, 2], [5])
         """
         lengths = self._lengths(len(first), None if second is None else len(second))
         return self._cut(first, lengths[0]), None if second is None else self._cut(second, lengths[1])
