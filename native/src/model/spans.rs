@@ -1,0 +1,109 @@
+//! Ids with the bytes of the text that they stand for.
+
+use std::ops::Range;
+
+use super::{Dialect, Model, Policy, Scratch};
+use crate::{
+    batch::Missed,
+    error::EngineError,
+    merge::MergeScratch,
+    sentencepiece::{Normalised, SentencePiece, Source},
+};
+
+impl Model {
+    /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
+    /// to it; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// text has it, and not for the whole character.
+    pub fn encode_spans(
+        &self,
+        text: &str,
+        policy: &Policy,
+        own_bytes: bool,
+        mut visit: impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
+        self.check(text, policy)?;
+        let mut scratch = self.take_scratch()?;
+        let Scratch { cache, merge, splitter, normalised, .. } = &mut scratch;
+        let (mut done, mut ids) = (0, Vec::new());
+        policy.matched.for_each_span(text, |span, token| {
+            if let Some(id) = token {
+                visit(id, span);
+                return Ok(());
+            }
+            let stretch = &text[span.clone()];
+            if let Dialect::SentencePiece(model) = &self.dialect {
+                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut visit);
+            }
+            splitter.for_each_run(stretch, &mut |pieces| {
+                cache.lookups += pieces.len() as u64;
+                cache.grow();
+                for &(start, end) in pieces {
+                    let missed = Missed { start: start as usize, end: end as usize, is_part: false };
+                    ids.clear();
+                    self.encode_missed(stretch.as_bytes(), missed, cache, merge, &mut ids);
+                    done = span.start + missed.start;
+                    for &id in &ids {
+                        let start = done;
+                        done += self.tokens.get(id).map_or(0, <[u8]>::len);
+                        visit(id, start..done);
+                    }
+                }
+            })
+        })?;
+        self.give_back(scratch);
+        Ok(())
+    }
+
+    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.
+    #[allow(clippy::too_many_arguments)]
+    fn piece_spans(
+        &self,
+        model: &SentencePiece,
+        stretch: &str,
+        start: usize,
+        own_bytes: bool,
+        normalised: &mut Normalised,
+        merge: &mut MergeScratch,
+        visit: &mut impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
+        normalised.origins = Some(Vec::new());
+        model.normalise(stretch, start == 0, normalised);
+        let origins = normalised.origins.take().unwrap_or_default();
+        let text = normalised.text.as_str();
+        let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
+        let mut unknown: Option<(u32, Range<usize>)> = None; // not yet given out, for the next may join it
+        let mut emit = |id: u32, source: Source, span: Range<usize>| {
+            let from = origin(span.start)..origin(span.end);
+            match (source, &mut unknown) {
+                (Source::Unknown, Some((_, joined))) => joined.end = from.end,
+                (Source::Unknown, none) => *none = Some((id, from)),
+                (_, waiting) => {
+                    if let Some((id, joined)) = waiting.take() {
+                        visit(id, joined);
+                    }
+                    let written = stretch.as_bytes().get(from.start - start..from.end - start);
+                    match source {
+                        // The character as it stands there: each byte piece is its own byte.
+                        Source::Byte(byte) if own_bytes && written == Some(model.shown(&text[span]).as_bytes()) => {
+                            visit(id, from.start + byte..from.start + byte + 1)
+                        }
+                        _ => visit(id, from),
+                    }
+                }
+            }
+        };
+        model.user_defined().for_each_span(text, |span, piece| {
+            match piece {
+                Some(id) => emit(id, Source::Whole, span),
+                None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
+                    emit(id, source, span.start + part.start..span.start + part.end);
+                }),
+            }
+            Ok(())
+        })?;
+        if let Some((id, joined)) = unknown {
+            visit(id, joined);
+        }
+        Ok(())
+    }
+}
