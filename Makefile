@@ -46,7 +46,7 @@ unicode-tables:
 	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json
 
 # The sources of the package and of its native engine: any change makes the next target install anew.
-SOURCES := pyproject.toml $(wildcard native/*.toml native/build.rs native/src/*.rs native/src/*/*.rs)
+SOURCES := pyproject.toml $(wildcard native/*.toml native/build.rs native/src/*.rs native/src/*/*.rs native/src/*/*/*.rs)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
