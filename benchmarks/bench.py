@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.corpora import size_of
 from benchmarks.harness import OURS, Result
-from benchmarks.peers import REFERENCE, VocabularyFiles
+from benchmarks.peers import VocabularyFiles
 from benchmarks.processes import Outcome, run
 from benchmarks.report import installed_version
 
@@ -32,7 +32,7 @@ class Bench:
     whole_megabytes: float = 16.0
     hostile_sizes: tuple[int, ...] = (100_000, 200_000)
     hostile_timeout: float = 30.0
-    _expected: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    _expected: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
     def job(self, task: str, contender: str, files: VocabularyFiles, **more: Any) -> dict[str, Any]:
         """What a worker is told."""
@@ -55,23 +55,24 @@ class Bench:
                 result.measured[contender] = []
         return result
 
-    def expected(self, files: VocabularyFiles, texts: str) -> list[str]:
-        """The reference's ids of every text, as digests; computed once."""
-        key = (files.name, texts)
+    def expected(self, files: VocabularyFiles, texts: str, form: str = "encode") -> list[str]:
+        """The reference's ids of every text, or what it decodes them to, as digests; computed once."""
+        task, form = ("decoding", "decode") if form.startswith("decode") else ("fingerprints", "encode")
+        key = (files.name, texts, form)
         if key not in self._expected:
-            outcome = run(self.job("fingerprints", REFERENCE, files, texts=texts, form="encode"), self.timeout)
+            outcome = run(self.job(task, files.reference, files, texts=texts, form=form), self.timeout)
             if outcome.refusal:
-                raise SystemExit(f"{REFERENCE} cannot encode {texts}: {outcome.refusal}")
+                raise SystemExit(f"{files.reference} cannot {form} {texts}: {outcome.refusal}")
             self._expected[key] = outcome.answers[0]["digests"]
         return self._expected[key]
 
     def measure(self, phases: dict[str, Result], task: str, files: VocabularyFiles, **more: Any) -> None:
         """Run the contenders of a cell in turn, each in a fresh process, and file what each phase took.
 
-        A worker hands back digests of the ids that the calls it timed gave; whoever differs from the reference leaves the
+        A worker hands back digests of what the calls it timed gave; whoever differs from the reference leaves the
         cell, and all ends if it is us. Whoever is far behind in the first round is not measured again.
         """
-        expected = self.expected(files, more["texts"]) if "form" in more and more["form"].startswith("encode") else None
+        expected = self.expected(files, more["texts"], more["form"]) if "form" in more else None
         first = next(iter(phases.values()))
         for number in range(self.rounds):
             for contender in within_reach(first) if number else list(first.measured):
@@ -109,4 +110,4 @@ def refusal(outcome: Outcome, number: int, expected: list[str] | None) -> str | 
 def stop_if_ours_differs(title: str, contender: str, reason: str | None) -> None:
     """No timing before that is mended."""
     if contender == OURS and reason and "differ" in reason:
-        raise SystemExit(f"{title}: {reason} from {REFERENCE}")
+        raise SystemExit(f"{title}: {reason} from the reference")

@@ -1,6 +1,7 @@
 """Encoding, decoding and loading beside other libraries: `python -m benchmarks.encode [--corpus FILE ...]`.
 
-A contender is timed only where its ids equal tiktoken's on every text of the cell; ours must. A quick look:
+A contender is timed only where its ids equal the reference's on every text of the cell; ours must. The reference is tiktoken,
+and for SentencePiece models sentencepiece. A quick look:
 
     python -m benchmarks.encode --sections documents --vocabulary gpt2 --peers tiktoken gigatoken --megabytes 1 --rounds 1
 """
@@ -16,7 +17,7 @@ from benchmarks.bench import Bench
 from benchmarks.corpora import corpora, size_of
 from benchmarks.derived import growth, scaling
 from benchmarks.harness import OURS, Result
-from benchmarks.peers import PEERS, REFERENCE
+from benchmarks.peers import PEERS
 from benchmarks.report import describe_machine, report
 from benchmarks.sections import SECTIONS
 from benchmarks.vocabularies import prepare, sources
@@ -26,10 +27,10 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, nargs="*", default=[], help="UTF-8 files; default: text of installed packages")
-    parser.add_argument("--vocabularies", type=Path, help="folder of <pattern name>.tiktoken files, beside gpt2 and cl100k")
+    parser.add_argument("--vocabularies", type=Path, help="folder of more: <pattern name>.tiktoken and *.model")
     parser.add_argument("--vocabulary", nargs="*", help="only these, by name")
     parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="tiktoken is always there")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="the reference is always there")
     parser.add_argument("--megabytes", type=float, default=8, help="of each corpus")
     parser.add_argument("--whole-megabytes", type=float, default=16, help="of the one long string, if the corpus has them")
     parser.add_argument("--hostile-kilobytes", type=int, nargs="*", default=[100, 200], help="lengths of hostile strings")
@@ -45,14 +46,14 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Measure, report, draw."""
     options = parse()
-    contenders = list(dict.fromkeys([OURS, REFERENCE, *options.peers]))
     texts = corpora(options.corpus, max(options.megabytes, options.whole_megabytes if "whole" in options.sections else 0))
     with tempfile.TemporaryDirectory(prefix="hf-bpe-bench-") as folder:
-        results = measure(make_bench(options, contenders, texts, Path(folder)), options.sections)
+        bench = make_bench(options, texts, Path(folder))
+        results = measure(bench, options.sections)
     results += [*scaling(results), *growth(results)]
     sizes = {name: f"{size_of(documents) / 1e6:.1f} MB in {len(documents)} documents" for name, documents in texts.items()}
     used = {key: str(value) for key, value in vars(options).items()} | {"corpora": sizes}
-    path = report("encode", describe_machine(contenders), results, used, options.output)
+    path = report("encode", describe_machine(bench.contenders), results, used, options.output)
     print(f"raw seconds: {path}")
     if options.plot:
         from benchmarks.plot import draw
@@ -60,15 +61,16 @@ def main() -> None:
         draw(path, options.plot)
 
 
-def make_bench(options: argparse.Namespace, contenders: list[str], texts: dict[str, list[str]], folder: Path) -> Bench:
+def make_bench(options: argparse.Namespace, texts: dict[str, list[str]], folder: Path) -> Bench:
     """What the options ask for, with the vocabularies written into the folder."""
     found = sources(options.vocabularies)
     names = options.vocabulary or list(found)
     if unknown := set(names) - set(found):
         raise SystemExit(f"no vocabulary {', '.join(unknown)}; there are {', '.join(found)}")
+    vocabularies = [prepare(name, found[name], folder) for name in names]
     return Bench(
-        contenders=contenders,
-        vocabularies=[prepare(name, found[name], folder) for name in names],
+        contenders=list(dict.fromkeys([OURS, *(files.reference for files in vocabularies), *options.peers])),
+        vocabularies=vocabularies,
         corpora=texts,
         megabytes=options.megabytes,
         folder=folder,

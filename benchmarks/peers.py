@@ -23,15 +23,28 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class VocabularyFiles:
-    """One vocabulary in the forms that the libraries read, all in one folder. Its name is that of its split."""
+    """One vocabulary in the forms that the libraries read, all in one folder, as far as a form can hold it.
+
+    The name of a byte-level vocabulary is that of its split.
+    """
 
     name: str
     folder: Path
 
     @property
     def ranks(self) -> Path:
-        """The format of tiktoken."""
+        """The format of tiktoken; for byte-level vocabularies."""
         return self.folder / "vocabulary.tiktoken"
+
+    @property
+    def model(self) -> Path:
+        """The format of sentencepiece; for vocabularies of its dialect."""
+        return self.folder / "vocabulary.model"
+
+    @property
+    def reference(self) -> str:
+        """The library that says what is right."""
+        return "sentencepiece" if self.model.exists() else "tiktoken"
 
     @property
     def tokenizer_json(self) -> Path:
@@ -40,7 +53,7 @@ class VocabularyFiles:
 
     @property
     def tuetoken_json(self) -> Path:
-        """The same with the pattern spelled as tuetoken's own converter does, the only spelling it takes."""
+        """The same with a pattern spelled as tuetoken's own converter does, where that is the only spelling it takes."""
         return self.folder / "tuetoken.json"
 
     @property
@@ -82,7 +95,8 @@ def load_hf_bpe(files: VocabularyFiles, threads: int) -> Calls:
     import conversion
     from hf_bpe import Encoder
 
-    encoder = Encoder(conversion.load(files.ranks, pattern=files.name), engine="native")
+    spec = conversion.load(files.model) if files.model.exists() else conversion.load(files.ranks, pattern=files.name)
+    encoder = Encoder(spec, engine="native")
     batch_to_numpy = getattr(encoder, "encode_ordinary_batch_to_numpy", None)
     return Calls(
         encode=encoder.encode_ordinary,
@@ -95,11 +109,11 @@ def load_hf_bpe(files: VocabularyFiles, threads: int) -> Calls:
 
 
 def load_tiktoken(files: VocabularyFiles, threads: int) -> Calls:
-    """The official implementation, and the reference for what is right."""
+    """The official implementation of byte-level BPE, and the reference for it."""
     import tiktoken
     from tiktoken.load import load_tiktoken_bpe
 
-    ranks = load_tiktoken_bpe(str(files.ranks))
+    ranks = load_tiktoken_bpe(held(files.ranks))
     encoding = tiktoken.Encoding(files.name, pat_str=files.pattern, mergeable_ranks=ranks, special_tokens={})
     return Calls(
         encode=encoding.encode_ordinary,
@@ -116,11 +130,30 @@ def load_tiktoken(files: VocabularyFiles, threads: int) -> Calls:
     )
 
 
+def load_sentencepiece(files: VocabularyFiles, threads: int) -> Calls:
+    """The official implementation of its dialect, and the reference for it."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=held(files.model), num_threads=threads)
+
+    def encode_array(texts: Any) -> Any:
+        return processor.encode(texts, return_type="numpy")
+
+    return Calls(
+        encode=processor.encode,
+        encode_batch=one_by_one(processor.encode) if threads == 1 else processor.encode,
+        encode_array=encode_array,
+        encode_batch_array=one_by_one(encode_array) if threads == 1 else encode_array,
+        decode=processor.decode,
+        decode_array=processor.decode,
+    )
+
+
 def load_tokenizers(files: VocabularyFiles, threads: int) -> Calls:
     """Hugging Face's engine; TOKENIZERS_PARALLELISM and RAYON_NUM_THREADS set its threads."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(files.tokenizer_json))
+    tokenizer = Tokenizer.from_file(held(files.tokenizer_json))
     return Calls(
         encode=lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
         encode_batch=lambda texts: [e.ids for e in tokenizer.encode_batch_fast(texts, add_special_tokens=False)],
@@ -132,7 +165,7 @@ def load_transformers(files: VocabularyFiles, threads: int) -> Calls:
     """What most people call: `AutoTokenizer`, then `tokenizer(text)`."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(str(files.folder))
+    tokenizer = AutoTokenizer.from_pretrained(str(Path(held(files.tokenizer_json)).parent))
 
     def encode(texts: Any) -> Any:
         return tokenizer(texts, add_special_tokens=False, return_attention_mask=False)["input_ids"]
@@ -146,7 +179,9 @@ def load_gigatoken(files: VocabularyFiles, threads: int) -> Calls:
 
     scheme = {"gpt2": "gpt2", "cl100k": "cl100k", "o200k": "o200k", "qwen2": "qwen2"}.get(files.name)
     tokenizer = (
-        gigatoken.Tokenizer.from_tiktoken(files.ranks, scheme, {}) if scheme else gigatoken.Tokenizer(files.tokenizer_json)
+        gigatoken.Tokenizer.from_tiktoken(files.ranks, scheme, {})
+        if scheme
+        else gigatoken.Tokenizer(held(files.tokenizer_json))
     )
 
     def decode(ids: Any) -> str:
@@ -169,7 +204,9 @@ def load_fastokens(files: VocabularyFiles, threads: int) -> Calls:
 
     preset = {"cl100k": "cl100k_base", "o200k": "o200k_base"}.get(files.name)
     tokenizer = (
-        Tokenizer.from_tiktoken(str(files.ranks), encoding=preset) if preset else Tokenizer.from_file(str(files.tokenizer_json))
+        Tokenizer.from_tiktoken(str(files.ranks), encoding=preset)
+        if preset
+        else Tokenizer.from_file(held(files.tokenizer_json))
     )
 
     def encode_batch_array(texts: list[str]) -> tuple[Any, Any]:
@@ -225,10 +262,10 @@ def load_quicktok(files: VocabularyFiles, threads: int) -> Calls:
 
 
 def load_tuetoken(files: VocabularyFiles, threads: int) -> Calls:
-    """From the JSON that its own converter makes of a rank file, as its `from_tiktoken` does."""
+    """From the JSON that its own converter makes of a rank file, as its `from_tiktoken` does; else from tokenizer.json."""
     from tuetoken import Tokenizer
 
-    tokenizer = Tokenizer(str(files.tuetoken_json))
+    tokenizer = Tokenizer(str(files.tuetoken_json) if files.tuetoken_json.exists() else held(files.tokenizer_json))
 
     def encode_batch_array(texts: list[str]) -> tuple[Any, Any]:
         result = tokenizer.encode_ordinary_to_buffer(texts, threads)
@@ -245,14 +282,17 @@ def load_tuetoken(files: VocabularyFiles, threads: int) -> Calls:
 
 
 def load_splintr(files: VocabularyFiles, threads: int) -> Calls:
-    """From the rank file, with its own spelling of the split."""
+    """From the rank file, with its own spelling of the split. SentencePiece models from tokenizer.json: its fastest way."""
     import numpy as np
     import splintr
 
     names = {"gpt2": "GPT2", "cl100k": "CL100K_BASE", "o200k": "O200K_BASE", "llama3": "LLAMA3", "qwen2": "QWEN2"}
-    if files.name not in names:
+    if files.model.exists():
+        tokenizer = splintr.from_json(held(files.tokenizer_json))
+    elif files.name in names:
+        tokenizer = splintr.Tokenizer(str(files.ranks), getattr(splintr, f"{names[files.name]}_PATTERN"), {})
+    else:
         raise Unsupported(f"no pattern {files.name}")
-    tokenizer = splintr.Tokenizer(str(files.ranks), getattr(splintr, f"{names[files.name]}_PATTERN"), {})
 
     def encode_batch_array(texts: list[str]) -> tuple[Any, Any]:
         ids, offsets = tokenizer.encode_batch_flat(texts)
@@ -264,15 +304,16 @@ def load_splintr(files: VocabularyFiles, threads: int) -> Calls:
         encode_batch=one_by_one(tokenizer.encode_ordinary) if threads == 1 else tokenizer.encode_batch,
         encode_array=lambda text: np.frombuffer(tokenizer.encode_flat(text), np.uint32),
         encode_batch_array=encode_batch_array,
-        decode=tokenizer.decode_lossy,
+        decode=tokenizer.decode if files.model.exists() else tokenizer.decode_lossy,
     )
 
 
 def load_kitoken(files: VocabularyFiles, threads: int) -> Calls:
-    """From the rank file; it guesses the split from the size of the vocabulary. One thread only."""
+    """From the model, or the rank file, where it guesses the split from the size of the vocabulary. One thread only."""
     from kitoken import Kitoken
 
-    tokenizer = Kitoken.from_tiktoken_file(str(files.ranks))
+    model = files.model
+    tokenizer = Kitoken.from_sentencepiece_file(str(model)) if model.exists() else Kitoken.from_tiktoken_file(str(files.ranks))
     return Calls(
         encode=tokenizer.encode,
         encode_batch=tokenizer.encode_all if threads == 1 else None,
@@ -298,6 +339,13 @@ def load_rs_bpe(files: VocabularyFiles, threads: int) -> Calls:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def held(path: Path) -> str:
+    """The path of a file, for a library that needs it; not every form holds every vocabulary."""
+    if not path.exists():
+        raise Unsupported(f"needs {path.name}, which cannot hold this vocabulary")
+    return str(path)
+
+
 def bundled(files: VocabularyFiles, names: dict[str, str]) -> str:
     """The library's own name of a vocabulary that it carries."""
     name = names.get(files.name)
@@ -318,12 +366,11 @@ def lists_of(encode_batch_array: Callable[[list[str]], Any]) -> Callable[[list[s
 
 Loader = Callable[[VocabularyFiles, int], Calls]
 
-REFERENCE = "tiktoken"
-
 # By name on PyPI, which is how they are called in the report.
 PEERS: dict[str, Loader] = {
     OURS: load_hf_bpe,
-    REFERENCE: load_tiktoken,
+    "tiktoken": load_tiktoken,
+    "sentencepiece": load_sentencepiece,
     "tokenizers": load_tokenizers,
     "transformers": load_transformers,
     "gigatoken": load_gigatoken,

@@ -32,7 +32,7 @@ def draw(source: Path, target: Path) -> None:
     figure.suptitle(
         f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}; {OURS} {machine[OURS]}; "
         f"one thread, warm; {options['rounds']} rounds of {options['megabytes']} MB.\n"
-        "Dark: Python lists; light: arrays. Only libraries whose ids equal tiktoken's on every text of the panel.",
+        "Dark: Python lists; light: arrays. Only libraries whose ids equal the reference's on every text of the panel.",
         fontsize=9,
     )
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -113,7 +113,7 @@ def shown(cell: Result, name: str) -> str:
     return f"[bold]{text}[/bold]" if ratio is not None and name == cell.best_peer() else text
 
 
-TAGS = {"too slow": "slow", "not installed": "absent", "no such call": "-", "has only": "-", "not measured": "-"}
+TAGS = {"too slow": "slow", "not installed": "absent", "no such call": "-", "has only": "-", "needs": "-", "not measured": "-"}
 
 
 def tag(reason: str) -> str:

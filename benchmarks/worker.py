@@ -86,10 +86,13 @@ def fingerprints(job: dict[str, Any]) -> Any:
     yield {"digests": [digest(call(text)) for text in texts]}
 
 
-def digest(row: Any) -> str:
-    """Equal for equal ids, whether in a list or in an array of any width."""
-    ids = array("I", row if isinstance(row, list) else row.tolist())
-    return hashlib.blake2b(ids.tobytes(), digest_size=12).hexdigest()
+def digest(result: Any) -> str:
+    """Equal for equal ids, whether in a list or in an array of any width; and for equal text."""
+    if isinstance(result, str):
+        content = result.encode("utf-8", "surrogatepass")
+    else:
+        content = array("I", result if isinstance(result, list) else result.tolist()).tobytes()
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
 def passes(job: dict[str, Any]) -> Any:
@@ -162,9 +165,8 @@ def decoding(job: dict[str, Any]) -> Any:
         import numpy as np
 
         ids = np.array(ids, np.uint32)
-    if call(ids) != text:
-        raise NoSuchCall("the decoded text differs")
-    yield {"warm": repeat(call, lambda _: ids, job["seconds"])}
+    digests = [digest(call(ids))]
+    yield {"warm": repeat(call, lambda _: ids, job["seconds"]), "digests": digests}
 
 
 def loading(job: dict[str, Any]) -> Any:
