@@ -71,13 +71,13 @@ class Field:
         return self.value
 
 
-def fields(message: bytes, where: str) -> Iterator[Field]:
-    """The fields of a message in the order they stand. Raises `FormatError` at the first that is no field.
+def fields(message: bytes, where: str, place: int = 0) -> Iterator[Field]:
+    """The fields of a message from a place on, in the order they stand. Raises `FormatError` at the first that is no field.
 
     >>> [(field.number, field.as_text()) for field in fields(length_field(1, b"ab"), "x.model")]
     [(1, 'ab')]
     """
-    place, end = 0, len(message)
+    end = len(message)
     while place < end:
         start = place
         key, place = _varint(message, place, where)

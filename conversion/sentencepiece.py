@@ -29,7 +29,8 @@ __all__ = ["FORMATS", "parse_model", "pieces_of", "reserved_tokens", "serialise_
 # Numbers of fields and values of enumerations, as SentencePiece's description of the format has them.
 _PIECES, _TRAINER, _NORMALIZER, _DENORMALIZER = 1, 2, 3, 5
 _CONTENT, _SCORE, _KIND = 1, 2, 3
-_CONTENT_KEY, _SCORE_KEY, _KIND_KEY = length_field(_CONTENT, b"")[0], float_field(_SCORE, 0)[0], varint_field(_KIND, 0)[0]
+_KIND_KEY = varint_field(_KIND, 0)[0]
+_USUAL_KEYS = (length_field(_PIECES, b"")[0], length_field(_CONTENT, b"")[0], float_field(_SCORE, 0)[0], _KIND_KEY)
 _FLOAT = struct.Struct("<f")
 _KINDS: dict[int, PieceKind] = {1: "normal", 2: "unknown", 3: "control", 4: "user_defined", 5: "unused", 6: "byte"}
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
@@ -73,10 +74,10 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
 
     where: what the file is called in errors. Raises `FormatError`.
     """
-    pieces: list[Piece] = []
+    pieces, start = _usual_pieces(content)
     # A message that stands there twice means both, one after the other.
     messages = {_TRAINER: bytearray(), _NORMALIZER: bytearray(), _DENORMALIZER: bytearray()}
-    for field in fields(content, where):
+    for field in fields(content, where, start):
         if field.number == _PIECES:
             pieces.append(_parse_piece(field.as_bytes(), f"{where}: piece {len(pieces)}"))
         elif field.number in messages:
@@ -107,10 +108,6 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
 
 
 def _parse_piece(message: bytes, where: str) -> Piece:
-    try:
-        return _usual_piece(message)
-    except (IndexError, KeyError, ValueError, struct.error):
-        pass
     content, score, kind = "", 0.0, 1
     for field in fields(message, where):
         if field.number == _CONTENT:
@@ -126,17 +123,30 @@ def _parse_piece(message: bytes, where: str) -> Piece:
     return Piece(content, score, _KINDS[kind])
 
 
-def _usual_piece(message: bytes) -> Piece:
-    """A piece of short text written as all writers do, text, score and kind: at once, in a third of the time that its fields take.
+def _usual_pieces(content: bytes) -> tuple[list[Piece], int]:
+    """The pieces at the beginning that are written as all writers do, and where the next field stands.
 
-    Raises one of several errors for any other.
+    That is short texts, each with score and kind: all pieces of most files, in a quarter of the time that their fields take.
     """
-    text_key, length, score_key = message[0], message[1], message[2 + message[1]]
-    kind_key, kind = (_KIND_KEY, 1) if len(message) == 7 + length else message[7 + length :]
-    if (text_key, score_key, kind_key) != (_CONTENT_KEY, _SCORE_KEY, _KIND_KEY) or not 0 < length < 0x80:
-        raise ValueError
-    (score,) = _FLOAT.unpack_from(message, 3 + length)
-    return Piece(message[2 : 2 + length].decode(), score, _KINDS[kind])
+    pieces: list[Piece] = []
+    place = 0
+    try:
+        while True:
+            piece_key, size, text_key, length = content[place : place + 4]
+            score_at = place + 4 + length
+            score_key, kind_key, kind = content[score_at], _KIND_KEY, 1
+            if size == 9 + length:
+                kind_key, kind = content[score_at + 5], content[score_at + 6]
+            elif size != 7 + length:
+                break
+            if (piece_key, text_key, score_key, kind_key) != _USUAL_KEYS or not length or size > 0x7F:
+                break
+            (score,) = _FLOAT.unpack_from(content, score_at + 1)
+            pieces.append(Piece(content[place + 4 : score_at].decode(), score, _KINDS[kind]))
+            place += 2 + size
+    except (IndexError, KeyError, ValueError, struct.error):
+        pass  # whatever is wrong with the next one, its fields will tell
+    return pieces, place
 
 
 def _settings(message: bytes, known: dict[int, tuple[str, Callable[[Field], Any], Any]], where: str) -> dict[str, Any]:
