@@ -7,6 +7,7 @@ from dataclasses import fields as dataclass_fields
 from functools import cache, partial
 from typing import Any
 
+from conversion.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
@@ -45,7 +46,7 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
     if spec.dialect == "sentencepiece":
         raise ConversionRefused(
             "this is a SentencePiece model, which merges characters by the scores of pieces; a byte-level file cannot hold it. Save it "
-            "as a .model file (format='sentencepiece')"
+            "as a .model file (format='sentencepiece') or as tokenizer.json"
         )
     added = {token.content.encode() for token in spec.added_tokens}
     idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
@@ -90,13 +91,47 @@ def _one_spelling(pattern: str | None) -> str | None:
     return pattern_for(pattern, "oniguruma")
 
 
+_NOT_IN_IDS = {"pieces", "normalizer_name", "unk_surface", "bos_id", "eos_id", "pad_id"}
+_KINDS_IN_TEXT = {"unknown", "user_defined", "byte"}
+
+
 def _rule(name: str, spec: TokenizerSpec) -> Any:
-    return None if spec.sentencepiece is None else getattr(spec.sentencepiece, name)
+    value = None if spec.sentencepiece is None else getattr(spec.sentencepiece, name)
+    return "always" if value == "first" and not spec.added_tokens else value  # there is only one stretch then
+
+
+def _order_of_pieces(spec: TokenizerSpec) -> Any:
+    """Which pairs of pieces merge, and in which order; scores that no order says all of stand for themselves."""
+    if spec.sentencepiece is None:
+        return None
+    merges = merges_of(spec.sentencepiece)
+    return (
+        merges.pairs if merges.conflict is None else tuple((piece.content, piece.score) for piece in spec.sentencepiece.pieces)
+    )
+
+
+def _kinds_of_pieces(spec: TokenizerSpec) -> Any:
+    """The kinds that tell in ids. Control pieces, and unused ones that nothing makes, are as good as normal ones that nothing makes."""
+    if spec.sentencepiece is None:
+        return None
+    made = {left + right for left, right in merges_of(spec.sentencepiece).pairs}
+    telling = _KINDS_IN_TEXT | {"unused"}
+    return tuple(
+        (piece.content, piece.kind)
+        for piece in spec.sentencepiece.pieces
+        if piece.kind in telling and (piece.kind != "unused" or piece.content in made)
+    )
 
 
 _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "dialect": lambda spec: spec.dialect,
-    **{field.name: partial(_rule, field.name) for field in dataclass_fields(SentencePieceRules)},
+    **{
+        field.name: partial(_rule, field.name)
+        for field in dataclass_fields(SentencePieceRules)
+        if field.name not in _NOT_IN_IDS
+    },
+    "kinds of pieces": _kinds_of_pieces,
+    "order of pieces": _order_of_pieces,
     "pattern": lambda spec: _one_spelling(spec.pattern),
     "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
     "ignore_merges": lambda spec: spec.ignore_merges,

@@ -54,6 +54,7 @@ class Format:
     is_folder: whether writing makes a folder. self_contained: whether the files alone say pattern and special tokens.
     recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
     read: path and what the caller says -> spec.
+    converted: spec, allow_lossy -> the spec in the dialect of the format, for one that holds another. Raises `ConversionRefused`.
     write: spec, file name, allow_lossy -> file name -> content. Raises `ConversionRefused`. None: reading only.
     """
 
@@ -64,6 +65,7 @@ class Format:
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path, Given], TokenizerSpec]
     write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
+    converted: Callable[[TokenizerSpec, bool], TokenizerSpec] | None = None
 
 
 def spec_of_table(where: str, table: VocabularyTable, **fields: Any) -> TokenizerSpec:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import TypeAlias
+from typing import AnyStr, TypeAlias
 
 from hf_bpe.engine.backends import load_native
 
-__all__ = ["recover_merges", "unreachable_tokens"]
+__all__ = ["last_pair", "merged_parts", "recover_merges", "unreachable_tokens"]
 
 Pair: TypeAlias = tuple[bytes, bytes]
 
@@ -46,7 +46,7 @@ def _recover(table: Sequence[bytes]) -> tuple[tuple[Pair, ...], tuple[bytes, ...
     for token in table:
         if len(token) == 1:
             continue
-        pair = _last_pair(token, lambda left, right: rank_of.get(left + right))
+        pair = last_pair(token, lambda left, right: rank_of.get(left + right))
         if pair is None:
             unreachable.append(token)
         else:
@@ -61,18 +61,28 @@ def unreachable_tokens(vocab: Iterable[bytes], merges: Iterable[Pair]) -> list[b
     [b'ba']
     """
     rank_of: Mapping[Pair, int] = {pair: rank for rank, pair in enumerate(merges)}
-    return [token for token in vocab if len(token) > 1 and _last_pair(token, lambda *pair: rank_of.get(pair)) not in rank_of]
+    return [token for token in vocab if len(token) > 1 and last_pair(token, lambda *pair: rank_of.get(pair)) not in rank_of]
 
 
-def _last_pair(token: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> Pair | None:
-    """Merge a token's bytes, best rank first, leftmost of equals: the last two parts, or None where more are left over."""
+def last_pair(token: AnyStr, rank_of: Callable[[AnyStr, AnyStr], float | None]) -> tuple[AnyStr, AnyStr] | None:
+    """The two parts that a token's bytes or characters are before the last merge, or None where more are left over."""
+    parts = merged_parts(token, rank_of, fewest=2)
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def merged_parts(token: AnyStr, rank_of: Callable[[AnyStr, AnyStr], float | None], *, fewest: int = 1) -> list[AnyStr]:
+    """Merge bytes or characters, best rank first and leftmost of equals, until no pair has a rank or the fewest are left.
+
+    >>> merged_parts("abab", lambda left, right: 0 if left + right == "ab" else None)
+    ['ab', 'ab']
+    """
     length = len(token)
     following = list(range(1, length + 1))  # start of a part -> where it ends, which is where the next one starts
     preceding = list(range(-1, length))  # start of a part -> start of the part before it
-    waiting: list[tuple[int, int, int, int]] = []
+    waiting: list[tuple[float, int, int, int]] = []
     pairs = [(start, start + 1, start + 2) for start in range(length - 1)]
     parts = length
-    while parts > 2:
+    while parts > fewest:
         for start, middle, end in pairs:
             rank = rank_of(token[start:middle], token[middle:end])
             if rank is not None:
@@ -82,7 +92,7 @@ def _last_pair(token: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> P
             if following[start] == middle and following[middle] == end:
                 break  # else one of the two parts has become something else since
         else:
-            return None
+            break
         following[start], following[middle] = end, -1
         parts -= 1
         pairs.clear()
@@ -91,4 +101,9 @@ def _last_pair(token: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> P
         if end < length:
             preceding[end] = start
             pairs.append((start, end, following[end]))
-    return token[: following[0]], token[following[0] :]
+    found = []
+    start = 0
+    while start < length:
+        found.append(token[start : following[start]])
+        start = following[start]
+    return found

@@ -14,11 +14,14 @@ from conversion import tiktoken as tiktoken_format
 from conversion.format import Format, Given
 from conversion.gpt2 import find_pair
 from conversion.huggingface import TOKENIZER_FILE
+from conversion.json_text import read_json
 from conversion.registry import format_for_reading
+from conversion.sidecar import file_sidecar
 from conversion.tokenizer_json import pre_tokenizer_for
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.reference import split_on_added_tokens
 from hf_bpe.files import read_bytes
+from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["Loader", "Runner", "Source", "make_runner"]
@@ -57,6 +60,8 @@ def make_runner(source: Source, loader: Loader, given: Given) -> Runner:
     spec = chosen.read(path, Given() if chosen.self_contained else given)
     if loader == "own":
         return _own(Encoder(spec), path.name)
+    if spec.sentencepiece is not None and chosen is tiktoken_format.FORMAT:
+        return _tiktoken_with_table(path, spec)
     if chosen is tiktoken_format.FORMAT:
         return _tiktoken(path, spec)
     if chosen in sentencepiece_format.FORMATS:
@@ -95,23 +100,43 @@ def _tiktoken(path: Path, spec: TokenizerSpec) -> Runner:
 
 
 def _sentencepiece(path: Path, spec: TokenizerSpec) -> Runner:
-    """The library knows no special tokens in text; its users cut the text at them and encode what stands between."""
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return _stretch_by_stretch(f"{path.name} run by sentencepiece {sentencepiece.__version__}", spec, processor.encode)
 
-    def encode_with_special(text: str) -> list[int]:
-        parts = split_on_added_tokens(text, spec.added_tokens)
-        rows = ([part.id] if isinstance(part, AddedToken) else processor.encode(part) for part in parts)
-        return [token_id for row in rows for token_id in row]
+
+def _tiktoken_with_table(path: Path, spec: TokenizerSpec) -> Runner:
+    import tiktoken
+
+    sidecar = read_json(path.with_name(file_sidecar(path.name)))
+    ranks = tiktoken_format.parse_ranks(read_bytes(path), str(path))
+    encoding = tiktoken.Encoding(path.name, pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
+
+    def encode(text: str) -> list[int]:
+        spaced = (sidecar["prefix"] + text if text else "").replace(SPACE_SYMBOL, " ")
+        return [token_id for rank in encoding.encode_ordinary(spaced) for token_id in sidecar["expansion"][rank]]
+
+    return _stretch_by_stretch(f"{path.name} run by tiktoken {tiktoken.__version__} with its table of ids", spec, encode)
+
+
+def _stretch_by_stretch(label: str, spec: TokenizerSpec, encode: Callable[[str], list[int]]) -> Runner:
+    """For libraries that know no special tokens: those are cut out of the text first."""
+    encoder = Encoder(spec)
+
+    def as_special(text: str) -> list[int]:
+        ids: list[int] = []
+        for part in split_on_added_tokens(text, spec.added_tokens):
+            ids += [part.id] if isinstance(part, AddedToken) else encode(part)
+        return ids
 
     return Runner(
-        label=f"{path.name} run by sentencepiece {sentencepiece.__version__}",
+        label=label,
         spec=spec,
         same_engine=False,
-        as_text=lambda texts: processor.encode(list(texts)),
-        as_special=lambda texts: [encode_with_special(text) for text in texts],
-        decode_bytes=lambda ids: processor.decode(list(ids)).encode(),
+        as_text=lambda texts: [encode(text) for text in texts],
+        as_special=lambda texts: [as_special(text) for text in texts],
+        decode_bytes=encoder.decode_bytes,
     )
 
 

@@ -26,7 +26,7 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 __all__ = ["FORMATS", "parse_model", "pieces_of", "reserved_tokens", "serialise_model"]
 
 # Numbers of fields and values of enumerations, as SentencePiece's description of the format has them.
-_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST, _DENORMALIZER = 1, 2, 3, 4, 5
+_PIECES, _TRAINER, _NORMALIZER, _DENORMALIZER = 1, 2, 3, 5
 _CONTENT, _SCORE, _KIND = 1, 2, 3
 _KINDS: dict[int, PieceKind] = {1: "normal", 2: "unknown", 3: "control", 4: "user_defined", 5: "unused", 6: "byte"}
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
@@ -71,20 +71,20 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
     where: what the file is called in errors. Raises `FormatError`.
     """
     pieces: list[Piece] = []
-    messages: dict[int, list[bytes]] = {_TRAINER: [], _NORMALIZER: [], _DENORMALIZER: []}
+    # A message that stands there twice means both, one after the other.
+    messages = {_TRAINER: bytearray(), _NORMALIZER: bytearray(), _DENORMALIZER: bytearray()}
     for field in fields(content, where):
         if field.number == _PIECES:
             pieces.append(_parse_piece(field.as_bytes(), f"{where}: piece {len(pieces)}"))
         elif field.number in messages:
-            messages[field.number].append(field.as_bytes())
+            messages[field.number] += field.as_bytes()
     if not pieces:
         raise FormatError(f"{where}: holds no pieces; the file is truncated, or it is the wrong file")
     if not messages[_TRAINER]:
         raise FormatError(f"{where}: holds no trainer_spec, which says what kind of model it is; the file is truncated")
-    # A message that stands there twice means both, one after the other.
-    trainer = _settings(b"".join(messages[_TRAINER]), _TRAINER_FIELDS, f"{where}: trainer_spec")
-    normalizer = _settings(b"".join(messages[_NORMALIZER]), _NORMALIZER_FIELDS, f"{where}: normalizer_spec")
-    denormalizer = _settings(b"".join(messages[_DENORMALIZER]), _NORMALIZER_FIELDS, f"{where}: denormalizer_spec")
+    trainer = _settings(bytes(messages[_TRAINER]), _TRAINER_FIELDS, f"{where}: trainer_spec")
+    normalizer = _settings(bytes(messages[_NORMALIZER]), _NORMALIZER_FIELDS, f"{where}: normalizer_spec")
+    denormalizer = _settings(bytes(messages[_DENORMALIZER]), _NORMALIZER_FIELDS, f"{where}: denormalizer_spec")
     _refuse_other_models(trainer["model_type"], where)
     _refuse_spaces(denormalizer, where)
     rules = SentencePieceRules(
@@ -161,6 +161,12 @@ def reserved_tokens(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Writing
+
+
+def _converted(spec: TokenizerSpec, allow_lossy: bool) -> TokenizerSpec:
+    from conversion.byte_pieces import to_sentencepiece  # brings in the engine, which reading a file does not need
+
+    return to_sentencepiece(spec, allow_lossy=allow_lossy)
 
 
 def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
@@ -291,6 +297,7 @@ FORMATS = (
         recognises=_recognises,
         read=_read,
         write=_write,
+        converted=_converted,
     ),
     Format(
         name="sentencepiece-vocab",
@@ -300,5 +307,6 @@ FORMATS = (
         recognises=_recognises_vocab,
         read=_read_vocab,
         write=_write_vocab,
+        converted=_converted,
     ),
 )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from conversion.equality import covers_every_text, usable_vocab
+from conversion.expansion import files_of, read_expansion
 from conversion.format import Format, Given, make_spec, spec_of_table
 from conversion.merges import recover_merges
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
@@ -46,6 +47,10 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 def _read(path: Path, given: Given) -> TokenizerSpec:
     content = read_bytes(path)
+    model = read_expansion(path, content)
+    if model is not None:
+        given.refuse(str(path))
+        return model
     sidecar = read_sidecar(path.with_name(file_sidecar(path.name)), {path.name: content})
     if given.pattern is ... and sidecar is None:
         raise FormatError(
@@ -147,6 +152,8 @@ def _parse_line(line: bytes, where: str) -> tuple[bytes, int]:
 
 
 def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+    if spec.dialect == "sentencepiece":
+        return files_of(spec, name)
     if not allow_lossy:
         _refuse_if_inexact(spec)
     table = sorted(usable_vocab(spec).items(), key=lambda item: item[1])

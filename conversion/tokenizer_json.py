@@ -1,6 +1,6 @@
-"""tokenizer.json, the file of the `tokenizers` library and of every Hugging Face model, as far as it is byte-level BPE.
+"""tokenizer.json, the file of the `tokenizers` library and of every Hugging Face model, as far as it is BPE.
 
-Such a file can describe far more than a byte-level BPE. What gives a text other ids and has no place in a `TokenizerSpec`
+Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencepiece_json`. Such a file can describe far more. What gives a text other ids and has no place in a `TokenizerSpec`
 (normalizers, dropout, chains of unknown splits, ...) is refused by name.
 """
 
@@ -17,6 +17,7 @@ from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
 from conversion.json_text import field, read_json
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
+from conversion.sentencepiece_json import from_parts, is_sentencepiece, to_parts
 from conversion.sidecar import parse_added_token
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
@@ -54,6 +55,8 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
         raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'")
     model = field(dict(data), "model", dict, f"{where}: $")
     _refuse_unknown_parts(data, model, where)
+    if is_sentencepiece(data):
+        return _read_sentencepiece(data, model, where)
     pattern, unmatched = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
     spelled = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
     merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
@@ -68,8 +71,26 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
         unmatched=unmatched,
         added_tokens=added,
         ignore_merges=ignore_merges,
-        provenance={"format": FORMAT.name, "file": Path(where).name} | _not_carried(data),
+        provenance=_provenance(data, where),
     )
+
+
+def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: str) -> TokenizerSpec:
+    vocab = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
+    pairs = _read_pairs(field(model, "merges", list, f"{where}: $.model"), f"{where}: $.model.merges")
+    for number, (left, right) in enumerate(pairs):
+        lacking = next((part for part in (left, right, left + right) if part not in vocab), None)
+        if lacking is not None:
+            raise FormatError(
+                f"{where}: $.model.merges[{number}]: {left!r} + {right!r}: {lacking!r} is not in the vocabulary; do the two belong "
+                "together?"
+            )
+    added = _read_added_tokens(data.get("added_tokens"), vocab, f"{where}: $.added_tokens")
+    return from_parts(data, vocab, pairs, added, where, _provenance(data, where))
+
+
+def _provenance(data: Mapping[str, Any], where: str) -> dict[str, str]:
+    return {"format": FORMAT.name, "file": Path(where).name} | _not_carried(data)
 
 
 def _refuse_unknown_parts(data: Mapping[str, Any], model: Mapping[str, Any], where: str) -> None:
@@ -77,24 +98,28 @@ def _refuse_unknown_parts(data: Mapping[str, Any], model: Mapping[str, Any], whe
     kind = model.get("type", "BPE")  # files of the first versions have no type
     if kind != "BPE":
         raise ConversionRefused(f"{where}: $.model.type is {kind!r}; only byte-level BPE is read")
-    for part, why in _changes_ids(data, model):
+    byte_level = () if is_sentencepiece(data) else _not_byte_level(data, model)
+    for part, why in (*_changes_ids(model), *byte_level):
         raise ConversionRefused(f"{where}: {part}: {why}")
 
 
-def _changes_ids(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _changes_ids(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if model.get("dropout"):
+        yield "$.model.dropout", "merges would be left out at random; set it to null"
+    for affix in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(affix):
+            yield f"$.model.{affix}", f"tokens are spelled with {model[affix]!r}, which BPE does not know here"
+
+
+def _not_byte_level(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     normalizer = data.get("normalizer")
     if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
         yield (
             f"$.normalizer is {_kind(normalizer)}",
             "byte-level BPE here runs on the text as it is; normalise the text before encoding",
         )
-    if model.get("dropout"):
-        yield "$.model.dropout", "merges would be left out at random; set it to null"
     if model.get("byte_fallback"):
         yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
-    for affix in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(affix):
-            yield f"$.model.{affix}", f"tokens are spelled with {model[affix]!r}, which byte-level BPE does not know"
     decoder = data.get("decoder")
     if _kind(decoder) != "ByteLevel":
         yield (
@@ -113,13 +138,17 @@ def _not_carried(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read_merges(raw: list[Any], spelled: Mapping[str, int], where: str) -> tuple[tuple[bytes, bytes], ...]:
+    return read_merges(_read_pairs(raw, where), spelled, lambda index: f"{where}[{index}]")
+
+
+def _read_pairs(raw: list[Any], where: str) -> list[tuple[str, str]]:
     pairs = []
     for number, entry in enumerate(raw):
         pair = entry.split(" ") if isinstance(entry, str) else entry
         if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
             raise FormatError(f"{where}[{number}] must be two tokens, as 'a b' or ['a', 'b'], not {str(entry)[:60]!r}")
         pairs.append((pair[0], pair[1]))
-    return read_merges(pairs, spelled, lambda index: f"{where}[{index}]")
+    return pairs
 
 
 def _read_added_tokens(raw: object, spelled: Mapping[str, int], where: str) -> tuple[AddedToken, ...]:
@@ -244,14 +273,21 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
     Raises `ConversionRefused` where there is none.
     """
     added = sorted(spec.added_tokens, key=lambda token: token.id)
-    return {
+    head = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [_write_added_token(token) for token in added],
+        "post_processor": None,
+    }
+    if spec.dialect == "sentencepiece":
+        parts = to_parts(spec, allow_lossy=allow_lossy)
+        _refuse_renumbered(added, parts["model"]["vocab"])
+        return head | parts
+    return {
+        **head,
         "normalizer": None,
         "pre_tokenizer": pre_tokenizer_for(spec),
-        "post_processor": None,
         "decoder": _byte_level(use_regex=True),
         "model": {
             "type": "BPE",
@@ -266,6 +302,15 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
             "merges": spell_merges(spec.merges),
         },
     }
+
+
+def _refuse_renumbered(added: Sequence[AddedToken], vocab: Mapping[str, int]) -> None:
+    for token, assigned in zip(added, _assigned_ids(added, vocab), strict=True):
+        if token.id != assigned:
+            raise ConversionRefused(
+                f"tokenizer.json cannot give the added token {token.content!r} its id {token.id}: `tokenizers` numbers added tokens from "
+                f"the end of the vocabulary on, so it would be {assigned}; renumber the added tokens without gaps"
+            )
 
 
 def _write_added_token(token: AddedToken) -> dict[str, Any]:
@@ -351,7 +396,7 @@ def _byte_level(*, use_regex: bool) -> dict[str, Any]:
 
 FORMAT = Format(
     name="tokenizer.json",
-    description="the file of the tokenizers library, byte-level BPE",
+    description="the file of the tokenizers library: byte-level BPE or a SentencePiece BPE model",
     is_folder=False,
     self_contained=True,
     recognises=_recognises,

@@ -106,7 +106,7 @@ def build_charsmap(replacements: Mapping[bytes, bytes]) -> bytes:
     for key, value in replacements.items():
         if not key:
             raise ValueError("an empty key would be found everywhere")
-        if b"\0" in key or b"\0" in value:
+        if b"\0" in key[1:] or b"\0" in value:  # at the root no key ends, whose value would stand where NUL leads
             raise ValueError(f"a NUL ends a string, so {key!r} cannot become {value!r}")
     strings = bytearray()
     begins: dict[bytes, int] = {}

@@ -54,7 +54,7 @@ def test_nasty_strings(encoder, official):
 
 def test_spliced_strings(name, encoder, official):
     generator = random.Random(name)
-    texts = [spliced(generator) for _ in range(300)]
+    texts = [spliced(generator) for _ in range(150)]
     assert [found for text in texts if (found := difference(encoder, official, text))] == []
 
 
@@ -63,7 +63,7 @@ def test_a_long_document(encoder, official):
     assert difference(encoder, official, text) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_any_text(encoder, official, data):
     text = data.draw(difficult_text() | st.text(max_size=30))

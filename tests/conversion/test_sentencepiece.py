@@ -264,16 +264,19 @@ def test_noise_is_refused(seed):
             parse_model(generator.randbytes(generator.randrange(200)), "x.model")
 
 
-def test_many_fields_that_say_nothing_take_no_memory():
-    content = small_model() + (varint_field(150, 0) + length_field(2, b"")) * 30_000
+def peak_of_reading(content: bytes) -> int:
     tracemalloc.start()
     try:
-        spec = parse_model(content, "")
-        peak = tracemalloc.get_traced_memory()[1]
+        parse_model(content, "")
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert spec == parse_model(small_model(), "")
-    assert peak < 4 * len(content)
+
+
+def test_many_fields_that_say_nothing_take_no_memory():
+    padding = (varint_field(150, 0) + length_field(2, b"")) * 30_000
+    assert parse_model(small_model() + padding, "") == parse_model(small_model(), "")
+    assert peak_of_reading(small_model() + padding) < peak_of_reading(small_model()) + 4 * len(padding)
 
 
 # -- the wire format --------------------------------------------------------------------------------------------------

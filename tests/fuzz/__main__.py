@@ -65,9 +65,7 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    tally = Tally(
-        {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "million strings"}[arguments.kind]
-    )
+    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings"}[arguments.kind])
     try:
         run(arguments, tally)
     except Mismatch as mismatch:

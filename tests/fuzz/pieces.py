@@ -67,7 +67,7 @@ def run(documents: Documents, count: int, engine: str, only: list[str], seed: in
                 batch = partial(run_table if name == TABLE else run_model, name, generator, documents, size, engine)
                 batch(f"batch {number} of seed {seed} of {name}", number)
                 bar.update(size)
-                tally.add(name, size / 1e6)
+                tally.add(name, size)
 
 
 def run_model(
