@@ -34,7 +34,7 @@ from conversion.gguf_tokens import (
     token_list,
     write_settings,
 )
-from conversion.llama_cpp import find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
+from conversion.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
 from conversion.merges import out_of_reach
 from conversion.printable import Pair, read_merges, spell_merges
 from conversion.rank_tables import flag_conflict
@@ -171,7 +171,7 @@ def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes
     head = {"general.architecture": text("llama")}
     settings = write_settings(spec.provenance, spec.n_vocab)
     if spec.sentencepiece is not None:
-        return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece))}
+        return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece, allow_lossy))}
     entries, conflict = _byte_level_entries(spec)
     if conflict and not allow_lossy:
         raise ConversionRefused(
@@ -191,6 +191,7 @@ def _byte_level_entries(spec: TokenizerSpec) -> tuple[dict[str, bytes], str | No
     conflict = (
         reaching_over(known, spec.pattern, vocab)
         or flag_conflict(replace(token, special=True) for token in added)
+        or control_conflict(token.content for token in added if not token.special)
         or overlap_conflict([token.content for token in added])
         or (_piece_conflict(added, spec.pattern) if known.ignore_merges else None)
     )

@@ -49,11 +49,14 @@ def parse(metadata: Mapping[str, Any], tokens: TokenList, where: str, provenance
     return spec.replace(added_tokens=reserved_tokens(rules))
 
 
-def entries_of(spec: TokenizerSpec, rules: SentencePieceRules) -> dict[str, bytes]:
+def entries_of(spec: TokenizerSpec, rules: SentencePieceRules, allow_lossy: bool) -> dict[str, bytes]:
     """The metadata of a SentencePiece model. Raises `ConversionRefused` where llama.cpp would give other ids."""
     conflict = _setting_conflict(rules) or _conflict(rules)
-    if conflict:
-        raise ConversionRefused(f"llama.cpp gives other ids for this model: {conflict}. Save it as .model or tokenizer.json")
+    if conflict and not allow_lossy:
+        raise ConversionRefused(
+            f"llama.cpp gives other ids for this model: {conflict}. Save it as .model or tokenizer.json; allow_lossy=True writes the "
+            "nearest file, for llama.cpp"
+        )
     if {replace(token, normalized=False) for token in spec.added_tokens} != set(reserved_tokens(rules)):
         raise ConversionRefused(
             "a GGUF file of a SentencePiece model has exactly its control pieces and the unknown piece as special tokens, and this "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.patterns import find_named_pattern
 
-__all__ = ["PreTokenizer", "find_pre_tokenizer", "looks_up_pieces", "pre_tokenizer_for", "reaching_over"]
+__all__ = ["PreTokenizer", "control_conflict", "find_pre_tokenizer", "looks_up_pieces", "pre_tokenizer_for", "reaching_over"]
 
 _SOURCE = "src/llama-vocab.cpp of llama.cpp"
 _CASES = "it stands [^a-z] and [^A-Z] for the classes of upper and lower case, so that combining marks are split off: 'शी'"
@@ -50,6 +50,12 @@ _KNOWN = {
     )
 }
 _ALIASES = {"llama3": "llama-bpe", "llama-v3": "llama-bpe", "phi-2": "gpt-2", "deepseek-r1-qwen": "qwen2"}
+
+# Tokens of these names become control tokens when llama.cpp loads a file, whatever their type there.
+_TAKEN_FOR_CONTROL = frozenset(
+    "<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s> <|eom_id|> <EOT> _<EOT> "
+    "[EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos>".split()
+)
 
 # A token that reaches from `ſ` into what follows: "'ſa" is "'ſ" and "a" by the published patterns, one piece in llama.cpp.
 _OVER_LONG_S = re.compile(rb"(?:\A|\xc5)\xbf[A-Za-z\xc3-\xf4]")
@@ -102,6 +108,15 @@ def pre_tokenizer_for(pattern: str | None, ignore_merges: bool | None) -> PreTok
             f"To add one: a name for the same LLAMA_VOCAB_PRE_TYPE with ignore_merges {str(ignore_merges).lower()}, in {_SOURCE}"
         )
     return wanted[0]
+
+
+def control_conflict(always_matched: Iterable[str]) -> str | None:
+    """The first of the added tokens that llama.cpp would not always match, though the file says so, or None."""
+    taken = next((content for content in always_matched if content in _TAKEN_FOR_CONTROL), None)
+    return (
+        taken
+        and f"the added token {taken!r} is always matched here, and llama.cpp goes by its name and takes it for a special token"
+    )
 
 
 def reaching_over(known: PreTokenizer, pattern: str | None, vocab: Iterable[bytes]) -> str | None:

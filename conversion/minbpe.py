@@ -80,9 +80,10 @@ def _read_pattern(text: str, where: str) -> str | None:
     try:
         parse(text, "regex")
         check_pattern(text)
+        captures = _captures_groups(text)
     except PatternError as error:
         raise ConversionRefused(f"{where}: {error}") from None
-    if _captures_groups(text):
+    if captures:
         raise ConversionRefused(
             f"{where}: the pattern {text!r} captures groups, and minbpe then takes the groups for the pieces; write (?:...) for (...)"
         )
@@ -93,7 +94,10 @@ def _read_pattern(text: str, where: str) -> str | None:
 def _captures_groups(pattern: str) -> bool:
     import regex  # reading most files does not need it
 
-    return bool(regex.compile(pattern).groups)
+    try:
+        return bool(regex.compile(pattern).groups)
+    except regex.error as error:
+        raise PatternError(f"the regex module, which minbpe uses, does not take {pattern!r}: {error}") from None
 
 
 def _read_special(line: str, where: str) -> AddedToken:
@@ -190,6 +194,11 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
             raise ConversionRefused(
                 f"a minbpe file gives what its {number - 255}. merge makes the id {number}, and {left!r} + {right!r} makes id "
                 f"{vocab[left + right]} here; the ids cannot be kept. Renumber the tokenizer first"
+            )
+        if max(vocab[left], vocab[right]) >= number:
+            raise ConversionRefused(
+                f"a minbpe file makes every token of tokens that it made before, and {left!r} + {right!r} makes id {number} of id "
+                f"{max(vocab[left], vocab[right])} here; the ids cannot be kept. Renumber the tokenizer first"
             )
     made = {left + right for left, right in spec.merges}
     idle = next((token for token in vocab if len(token) > 1 and token not in made), None)
