@@ -41,5 +41,7 @@ def read_or_refused(path: Path, content: bytes, file_format: str) -> None:
     path.write_bytes(content)
     try:
         conversion.load(path, format=file_format)
+        message = str(path)
     except (FormatError, ConversionRefused) as error:
-        assert str(path) in str(error)
+        message = str(error)
+    assert str(path) in message

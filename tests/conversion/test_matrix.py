@@ -15,7 +15,9 @@ import pytest
 import conversion
 from conversion.equality import first_difference
 from conversion.registry import FORMATS, format_for_reading
-from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, TokenizerSpec
+from conversion.sentencepiece import reserved_tokens
+from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Piece, SentencePieceRules, TokenizerSpec
+from hf_bpe.pieces import byte_piece
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
 from tests.support.pieces import PACKAGED
 from tests.support.vocabularies import BYTES, TEKKEN_FILE, byte_spec, cl100k_spec, gpt2_spec
@@ -43,9 +45,13 @@ def plain() -> TokenizerSpec:
     return spec_of_tokens([b"ab", b"ca", b"bca", b" ab", b"\xe4\xb8"], pattern=NAMED_PATTERNS["gpt2"].pattern)
 
 
-@cache
 def pieces() -> TokenizerSpec:
-    return conversion.load(PACKAGED["mistral v1"])
+    """What every format of SentencePiece models holds."""
+    reserved = [Piece("<unk>", 0.0, "unknown"), Piece("<s>", 0.0, "control")]
+    bytes_ = [Piece(byte_piece(byte), 0.0, "byte") for byte in range(256)]
+    normal = [Piece(content, -float(n)) for n, content in enumerate(["\u2581a", "ab", "a", "b", "\u2581", "é"])]
+    rules = SentencePieceRules((*reserved, *bytes_, *normal), byte_fallback=True, remove_extra_whitespaces=False)
+    return TokenizerSpec.from_sentencepiece(rules, added_tokens=reserved_tokens(rules))
 
 
 def write(spec, folder, name, **options):
@@ -104,6 +110,12 @@ def test_sentencepiece_models_lead_where_pieces_are_held(tmp_path, source, targe
         assert not (tmp_path / "refused").exists()
         return
     assert first_difference(conversion.load(write(found, tmp_path / "back", target)), pieces()) is None
+
+
+@pytest.mark.parametrize("target", HOLDS_PIECES)
+def test_a_published_model_leads_where_pieces_are_held(tmp_path, target):
+    spec = conversion.load(PACKAGED["mistral v1"])
+    assert first_difference(conversion.load(write(spec, tmp_path, target)), spec) is None
 
 
 # -- published vocabularies -------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import regex
 from hypothesis import given, settings
@@ -53,7 +55,7 @@ class Loaded:
     def _encode_piece(self, piece):
         ids = list(piece)
         while len(ids) >= 2:
-            best = min(zip(ids, ids[1:]), key=lambda pair: self.merges.get(pair, float("inf")))
+            best = min(pairwise(ids), key=lambda pair: self.merges.get(pair, float("inf")))
             if best not in self.merges:
                 break
             merged, place = [], 0

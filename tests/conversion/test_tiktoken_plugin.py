@@ -136,7 +136,7 @@ def test_damaged_rank_files_and_sidecars_are_refused(tmp_path):
         sound = (folder / name).read_bytes()
         for content in hostile.truncated(sound.rstrip(), 40):
             (folder / name).write_bytes(content)
-            with pytest.raises(FormatError, match="my_encoding.tiktoken"):
+            with pytest.raises(FormatError, match=r"my_encoding\.tiktoken"):
                 conversion.load(tmp_path / "my_encoding")
         (folder / name).write_bytes(sound)
 
