@@ -68,7 +68,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
     content = read_bytes(path)
     sidecar = read_sidecar(beside, {path.name: content})
     stated = Given() if sidecar is None else Given(pattern=sidecar.pattern)
-    return as_sidecar_says(_parse(content, path.name, str(path), stated), sidecar, str(path))
+    return as_sidecar_says(_parse(content, path.name, str(path), stated, corrected=True), sidecar, str(path))
 
 
 def _mapped(path: Path) -> Any:
@@ -82,7 +82,8 @@ def _mapped(path: Path) -> Any:
         raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _parse(content: Any, name: str, where: str, given: Given) -> TokenizerSpec:
+def _parse(content: Any, name: str, where: str, given: Given, *, corrected: bool = False) -> TokenizerSpec:
+    """corrected: by a sidecar, so it does not matter what llama.cpp would do otherwise."""
     metadata = parse_metadata(content, where)
     model = entry(metadata, "tokenizer.ggml.model", str, where)
     if model not in ("gpt2", "llama"):
@@ -92,19 +93,19 @@ def _parse(content: Any, name: str, where: str, given: Given) -> TokenizerSpec:
     tokens = token_list(metadata, where)
     provenance = {"format": FORMAT.name, "file": name} | caller_settings(metadata, where)
     if model == "gpt2":
-        return _parse_byte_level(metadata, tokens, where, given, provenance)
+        return _parse_byte_level(metadata, tokens, where, given, provenance, corrected)
     given.refuse(where)
     return gguf_pieces.parse(metadata, tokens, where, provenance)
 
 
 def _parse_byte_level(
-    metadata: dict[str, Any], tokens: TokenList, where: str, given: Given, provenance: dict[str, str]
+    metadata: dict[str, Any], tokens: TokenList, where: str, given: Given, provenance: dict[str, str], corrected: bool
 ) -> TokenizerSpec:
     pattern, looked_up = _split_rule(metadata, where, given)
     spelled = {content: number for number, (content, kind) in enumerate(tokens) if kind in ("normal", "byte")}
     added = given.added_tokens() if given.special_tokens is not None else _added_tokens(tokens)
     conflict = overlap_conflict([token.content for token in added]) or (_piece_conflict(added, pattern) if looked_up else None)
-    if conflict:
+    if conflict and not corrected:
         raise ConversionRefused(f"{where}: {conflict}")
     spec = make_spec(
         where,
