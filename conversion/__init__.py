@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from conversion.equality import first_difference
 from conversion.format import Format, Given
 from conversion.registry import FORMATS, find_format, format_for_reading, format_for_writing
+from conversion.sidecar import file_sidecar
 from conversion.tiktoken import to_tiktoken_encoding
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import write_atomically
@@ -40,7 +41,8 @@ def formats() -> dict[str, str]:
     """The formats and what each is.
 
     >>> sorted(formats())
-    ['gpt2', 'huggingface', 'sentencepiece', 'sentencepiece-vocab', 'tiktoken', 'tokenizer.json', 'vocab-merges']
+    ['gguf', 'gpt2', 'huggingface', 'minbpe', 'sentencepiece', 'sentencepiece-vocab', 'tekken', 'tiktoken', 'tiktoken-plugin', \
+'tokenizer.json', 'vocab-merges']
     """
     return {known.name: known.description for known in FORMATS.values()}
 
@@ -75,8 +77,8 @@ def save(
 ) -> list[Path]:
     """Write a tokenizer, and return the paths written. What was written is read back and compared before it takes its place.
 
-    format: one of `formats()`; taken from the name if that ends in .tiktoken, .model, .vocab or tokenizer.json. For "gpt2" and
-        "vocab-merges" the path is a folder.
+    format: one of `formats()`; taken from the name if that ends in .tiktoken, .gguf, .model, .vocab or tokenizer.json, or is
+        tekken.json. For "gpt2", "vocab-merges" and "tiktoken-plugin" the path is a folder, whose name names the plugin.
     allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
         `ConversionRefused`.
     """
@@ -94,7 +96,10 @@ def save(
         allow_lossy and spec.dialect == "sentencepiece" and chosen.converted is None
     ):  # what is lost there is lost for our reader too
         _check_by_reading_back(spec, chosen, contents, target.name)
-    return write_atomically(target if chosen.is_folder else target.parent, contents)
+    paths = write_atomically(target if chosen.is_folder else target.parent, contents)
+    if not chosen.is_folder and file_sidecar(target.name) not in contents:
+        target.with_name(file_sidecar(target.name)).unlink(missing_ok=True)  # of what stood here before: it would be refused
+    return paths
 
 
 def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:

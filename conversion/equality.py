@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields as dataclass_fields
-from functools import cache, partial
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Any, Literal
 
 from conversion.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
@@ -54,7 +54,11 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
 
 
 def never_produced(
-    tokens: Collection[bytes], merges: Iterable[tuple[bytes, bytes]], ignore_merges: bool, pattern: str | None, unmatched: str
+    tokens: Collection[bytes],
+    merges: Iterable[tuple[bytes, bytes]],
+    ignore_merges: bool,
+    pattern: str | None,
+    unmatched: Literal["keep", "drop"],
 ) -> set[bytes]:
     """Those of the tokens that splitting and merging cannot give: no byte, in no merge, never a piece looked up as a whole.
 
@@ -71,15 +75,24 @@ def never_produced(
     return idle
 
 
-def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: str) -> bool:
-    from hf_bpe.engine.reference import pretokenize  # brings in the regex module, which reading a file does not need
-
+def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"]) -> bool:
     try:
         text = token.decode()
     except UnicodeDecodeError:
         return False  # pieces are text
+    pretokenize = _pretokenizer(pattern, unmatched)
     contexts = (before + text + after for before in _NEIGHBOURS for after in _NEIGHBOURS)
-    return any(text in pretokenize(context, pattern, unmatched) for context in contexts)
+    return any(text in pretokenize(context) for context in contexts)
+
+
+@lru_cache(maxsize=8)
+def _pretokenizer(pattern: str | None, unmatched: Literal["keep", "drop"]) -> Callable[[str], list[str]]:
+    # A thousand special tokens (tekken.json) take 20 s with the reference, and 0.1 s with an encoder.
+    from hf_bpe.engine import Encoder
+
+    return Encoder(
+        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched)
+    ).pretokenize
 
 
 @cache

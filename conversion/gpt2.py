@@ -21,7 +21,7 @@ from typing import Literal
 from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
 from conversion.json_text import parse_json
-from conversion.merges import recover_merges, unreachable_tokens
+from conversion.merges import out_of_reach
 from conversion.printable import Pair, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import FOLDER_SIDECAR, Sidecar, read_sidecar, write_sidecar
 from hf_bpe.errors import ConversionRefused, FormatError
@@ -162,7 +162,7 @@ def _write(spec: TokenizerSpec, _: str, allow_lossy: bool, *, name: str) -> dict
 
 
 def _refuse_unreachable(spec: TokenizerSpec, names: tuple[str, str]) -> None:
-    lost = _unreachable(spec)
+    lost = out_of_reach(spec.vocab, spec.merges)
     if lost:
         raise ConversionRefused(
             f"{' and '.join(names)} cannot hold this tokenizer exactly: {len(lost)} tokens are found only by looking up a whole "
@@ -170,12 +170,6 @@ def _refuse_unreachable(spec: TokenizerSpec, names: tuple[str, str]) -> None:
             "allow_lossy=True writes the files all the same: other readers will then give other ids for some text, while "
             "loading them here, with their sidecar, gives this tokenizer back"
         )
-
-
-def _unreachable(spec: TokenizerSpec) -> list[bytes]:
-    in_id_order = sorted(spec.vocab, key=spec.vocab.__getitem__)
-    implied, unreachable = recover_merges(in_id_order)  # quick, and right wherever merging goes by id
-    return list(unreachable) if implied == spec.merges else unreachable_tokens(in_id_order, spec.merges)
 
 
 def _format(name: str, description: str) -> Format:

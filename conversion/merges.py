@@ -14,7 +14,7 @@ from typing import AnyStr, TypeAlias
 
 from hf_bpe.engine.backends import load_native
 
-__all__ = ["last_pair", "merged_parts", "recover_merges", "unreachable_tokens"]
+__all__ = ["last_pair", "merged_parts", "out_of_reach", "recover_merges", "unreachable_tokens"]
 
 Pair: TypeAlias = tuple[bytes, bytes]
 
@@ -62,6 +62,13 @@ def unreachable_tokens(vocab: Iterable[bytes], merges: Iterable[Pair]) -> list[b
     """
     rank_of: Mapping[Pair, int] = {pair: rank for rank, pair in enumerate(merges)}
     return [token for token in vocab if len(token) > 1 and last_pair(token, lambda *pair: rank_of.get(pair)) not in rank_of]
+
+
+def out_of_reach(vocab: Mapping[bytes, int], merges: tuple[Pair, ...]) -> list[bytes]:
+    """The same for a vocabulary with ids; quick where merging goes by id."""
+    in_id_order = sorted(vocab, key=vocab.__getitem__)
+    implied, unreachable = recover_merges(in_id_order)
+    return list(unreachable) if implied == merges else unreachable_tokens(in_id_order, merges)
 
 
 def last_pair(token: AnyStr, rank_of: Callable[[AnyStr, AnyStr], float | None]) -> tuple[AnyStr, AnyStr] | None:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conversion import gpt2, huggingface, sentencepiece, tiktoken, tokenizer_json
+from conversion import gguf, gpt2, huggingface, minbpe, sentencepiece, tekken, tiktoken, tiktoken_plugin, tokenizer_json
 from conversion.format import Format
 from hf_bpe.errors import FormatError
 
 __all__ = ["FORMATS", "find_format", "format_for_reading", "format_for_writing"]
 
 # In the order they are asked: a folder with a tokenizer.json may also hold vocab.json and merges.txt, as transformers writes
-# them, and the names of GPT-2's files tell more than that they are JSON.
+# them, and the names of GPT-2's files tell more than that they are JSON. tokenizer.json is any JSON that is nothing else.
 FORMATS: dict[str, Format] = {
     known.name: known
-    for known in (huggingface.FORMAT, *gpt2.FORMATS, *sentencepiece.FORMATS, tiktoken.FORMAT, tokenizer_json.FORMAT)
+    for known in (
+        huggingface.FORMAT,
+        *gpt2.FORMATS,
+        *sentencepiece.FORMATS,
+        tiktoken.FORMAT,
+        tiktoken_plugin.FORMAT,
+        tekken.FORMAT,
+        minbpe.FORMAT,
+        gguf.FORMAT,
+        tokenizer_json.FORMAT,
+    )
 }
 
-_BY_SUFFIX = dict(zip((".tiktoken", ".model", ".vocab"), (tiktoken.FORMAT, *sentencepiece.FORMATS), strict=True))
+_BY_SUFFIX = dict(
+    zip((".tiktoken", ".gguf", ".model", ".vocab"), (tiktoken.FORMAT, gguf.FORMAT, *sentencepiece.FORMATS), strict=True)
+)
 
 _HEAD = 4096
 
@@ -45,6 +57,8 @@ def format_for_writing(path: Path) -> Format:
         return _BY_SUFFIX[path.suffix]
     if path.name.endswith(huggingface.TOKENIZER_FILE):
         return tokenizer_json.FORMAT
+    if path.suffix == ".json" and path.name.startswith(tekken.FORMAT.name):
+        return tekken.FORMAT
     raise FormatError(f"{path}: the name does not say which format to write; choose one with format=: {_names()}")
 
 
@@ -60,7 +74,9 @@ def _head(path: Path) -> bytes:
 
 def _why_unknown(path: Path, head: bytes) -> str:
     if path.is_dir():
-        return "a folder that holds no tokenizer.json, no encoder.json + vocab.bpe and no vocab.json + merges.txt"
+        return (
+            "a folder that holds no tokenizer.json, no encoder.json + vocab.bpe, no vocab.json + merges.txt and no tiktoken_ext"
+        )
     if not head.strip():
         return "the file is empty; it was truncated, or it is the wrong file"
     return f"in no format known here; it begins {head[:40]!r}"

@@ -27,12 +27,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from conversion.equality import usable_vocab
+from conversion.equality import first_difference, usable_vocab
 from conversion.json_text import check_id, field, read_json
-from hf_bpe.errors import FormatError
+from hf_bpe.errors import FormatError, SpecError
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["FOLDER_SIDECAR", "Sidecar", "file_sidecar", "parse_added_token", "read_sidecar", "write_sidecar"]
+__all__ = [
+    "FOLDER_SIDECAR",
+    "Sidecar",
+    "as_sidecar_says",
+    "file_sidecar",
+    "parse_added_token",
+    "read_sidecar",
+    "with_sidecar_where_needed",
+    "write_sidecar",
+]
 
 FOLDER_SIDECAR = "hf_bpe.json"
 _FORMAT, _VERSION = "hf_bpe sidecar", 1
@@ -91,6 +100,32 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
     if with_merges:
         lines.append(f'  "merges": {json.dumps([[spec.vocab[left], spec.vocab[right]] for left, right in spec.merges])}')
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def with_sidecar_where_needed(spec: TokenizerSpec, name: str, content: bytes, found: TokenizerSpec | None) -> dict[str, bytes]:
+    """A file, and its sidecar if the file alone reads back as another tokenizer (`found`), or not at all (None)."""
+    main = {name: content}
+    if found is not None and first_difference(spec, found) is None:
+        return main
+    other_merges = found is None or found.merges != spec.merges
+    return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=other_merges)}
+
+
+def as_sidecar_says(spec: TokenizerSpec, sidecar: Sidecar | None, where: str) -> TokenizerSpec:
+    """What a file says, corrected by its sidecar."""
+    if sidecar is None:
+        return spec
+    merges = sidecar.merged_tokens(spec.vocab, where)
+    try:
+        return spec.replace(
+            merges=spec.merges if merges is None else merges,
+            pattern=sidecar.pattern,
+            unmatched=sidecar.unmatched,
+            ignore_merges=sidecar.ignore_merges,
+            added_tokens=sidecar.added_tokens,
+        )
+    except SpecError as error:
+        raise FormatError(f"{where}: its sidecar does not fit it: {'; '.join(error.defects)}") from None
 
 
 def read_sidecar(path: Path, main_files: Mapping[str, bytes]) -> Sidecar | None:

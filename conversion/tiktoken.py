@@ -13,26 +13,25 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from conversion.equality import covers_every_text, usable_vocab
 from conversion.expansion import files_of, read_expansion
-from conversion.format import Format, Given, make_spec, spec_of_table
+from conversion.format import Format, Given, spec_of_table
 from conversion.merges import recover_merges
+from conversion.rank_tables import rank_conflict, spec_of_ranks, special_conflict
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
 from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
-from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec, VocabularyTable
+from hf_bpe.spec import MAX_TOKEN_ID, TokenizerSpec, VocabularyTable
 
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["FORMAT", "parse_ranks", "to_tiktoken_encoding"]
+__all__ = ["FORMAT", "parse_ranks", "rank_file", "tiktoken_pattern", "to_tiktoken_encoding"]
 
 _LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} [0-9]+\r?(\n|\Z)")
 
@@ -69,17 +68,13 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
             added_tokens=given.added_tokens(),
             provenance=provenance,
         )
-    vocab = parse_ranks(content, str(path))
-    merges, unreachable = recover_merges(sorted(vocab, key=vocab.__getitem__))
-    said_by_sidecar = sidecar.merged_tokens(vocab, str(path)) if sidecar else None
-    return make_spec(
+    return spec_of_ranks(
         str(path),
-        vocab=vocab,
-        merges=merges if said_by_sidecar is None else said_by_sidecar,
+        parse_ranks(content, str(path)),
+        sidecar,
         pattern=pattern,
         unmatched=unmatched,
         added_tokens=sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens(),
-        ignore_merges=sidecar.ignore_merges if sidecar else bool(unreachable),
         provenance=provenance,
     )
 
@@ -154,60 +149,31 @@ def _parse_line(line: bytes, where: str) -> tuple[bytes, int]:
 def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
     if spec.dialect == "sentencepiece":
         return files_of(spec, name)
+    content, with_merges = rank_file(spec, allow_lossy)
+    main = {name: content}
+    return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=with_merges)}
+
+
+def rank_file(spec: TokenizerSpec, allow_lossy: bool) -> tuple[bytes, bool]:
+    """The content of a rank file, and whether its sidecar must state the merges because the ranks imply others.
+
+    Raises `ConversionRefused` where tiktoken would give other ids.
+    """
     if not allow_lossy:
         _refuse_if_inexact(spec)
     table = sorted(usable_vocab(spec).items(), key=lambda item: item[1])
     lines = [b"%s %d\n" % (binascii.b2a_base64(token, newline=False), rank) for token, rank in table]
-    main = {name: b"".join(lines)}
     implied, _ = recover_merges([token for token, _ in table])
-    return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=implied != spec.merges)}
+    return b"".join(lines), implied != spec.merges
 
 
 def _refuse_if_inexact(spec: TokenizerSpec) -> None:
-    conflict = _rank_conflict(spec) or _special_conflict(spec.added_tokens)
+    conflict = rank_conflict(spec) or special_conflict(spec.added_tokens)
     if conflict:
         raise ConversionRefused(
             f"tiktoken cannot hold this tokenizer exactly: {conflict}. allow_lossy=True writes the nearest file: tiktoken will then "
             "give other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
         )
-
-
-def _rank_conflict(spec: TokenizerSpec) -> str | None:
-    """Why merging by id is not merging by this list of merges, or None where it is on every input.
-
-    It is the same where the pairs stand in the order of what they make and every pair that the table implies is among them;
-    further pairs that make the same tokens another way change nothing, since their parts never meet.
-    """
-    vocab = usable_vocab(spec)
-    implied, unreachable = recover_merges(sorted(vocab, key=vocab.__getitem__))
-    if unreachable and not spec.ignore_merges:
-        token = unreachable[0]
-        return f"no merge makes {token!r} (id {vocab[token]}), and tiktoken would find it where it is a whole piece"
-    if implied == spec.merges:
-        return None
-    for earlier, later in pairwise(spec.merges):
-        if vocab[b"".join(earlier)] > vocab[b"".join(later)]:
-            return f"{_shown(earlier, vocab)} merges before {_shown(later, vocab)}, and tiktoken merges in the order of ids"
-    stated = set(spec.merges)
-    lacking = next((pair for pair in implied if pair not in stated), None)
-    return lacking and f"tiktoken would merge {_shown(lacking, vocab)}, which is not among the merges"
-
-
-def _special_conflict(tokens: Iterable[AddedToken]) -> str | None:
-    for token in tokens:
-        if not token.special:
-            return f"the added token {token.content!r} is always matched, and tiktoken knows only special tokens"
-        if token.single_word or token.lstrip or token.rstrip:
-            return f"the added token {token.content!r} has lstrip, rstrip or single_word, which tiktoken does not know"
-    contents = sorted(token.content for token in tokens)
-    for shorter, longer in pairwise(contents):  # sorted, so a prefix stands right before one of the texts it begins
-        if longer.startswith(shorter):
-            return f"the special token {shorter!r} begins {longer!r}, and tiktoken takes either where the longer one stands"
-    return None
-
-
-def _shown(pair: tuple[bytes, bytes], vocab: dict[bytes, int]) -> str:
-    return f"{pair[0]!r} + {pair[1]!r} (making id {vocab[pair[0] + pair[1]]})"
 
 
 def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.Encoding:

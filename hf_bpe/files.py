@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hf_bpe.errors import FormatError
 
-__all__ = ["read_bytes", "read_text", "write_atomically"]
+__all__ = ["read_bytes", "read_text", "text_of", "write_atomically"]
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -23,12 +23,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a UTF-8 file. Raises `FormatError` naming the first byte that is not UTF-8."""
-    content = read_bytes(path)
+    return text_of(read_bytes(path), os.fspath(path))
+
+
+def text_of(content: bytes, where: str) -> str:
+    """The same for what was read already. where: what the file is called in errors."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(
-            f"{os.fspath(path)}: not UTF-8 text: byte 0x{content[error.start]:02X} at offset {error.start}; "
+            f"{where}: not UTF-8 text: byte 0x{content[error.start]:02X} at offset {error.start}; "
             "convert the file to UTF-8, or check that it is the right file"
         ) from None
 
@@ -38,7 +42,7 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
 
     A full disk, a crash or Ctrl-C while writing leaves what was there before, and no temporary file.
 
-    contents: file name -> bytes. Returns the paths in that order. Raises `FileExistsError` where a name belongs to something
+    contents: file name, or path below the folder -> bytes. Returns the paths in that order. Raises `FileExistsError` where a name belongs to something
     that is not a file: a rename would put a file in place of a device, a pipe or a folder.
     """
     target = Path(folder)
@@ -50,8 +54,10 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
     staged: list[tuple[Path, Path]] = []
     try:
         for name, content in contents.items():
-            temporary = target / f".{name}.{os.urandom(8).hex()}.tmp"
-            staged.append((temporary, target / name))
+            final = target / name
+            final.parent.mkdir(parents=True, exist_ok=True)
+            temporary = final.with_name(f".{final.name}.{os.urandom(8).hex()}.tmp")
+            staged.append((temporary, final))
             with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()

@@ -6,11 +6,19 @@ import pytest
 from cli_samples import EOT
 
 import conversion
+from tests.support.vocabularies import byte_spec
 
 
 @pytest.mark.parametrize(
     ("name", "flags"),
-    [("x.tiktoken", ()), ("gpt2", ("--to", "gpt2")), ("vm", ("--to", "vocab-merges")), ("tokenizer.json", ()), ("folder", ())],
+    [
+        ("x.tiktoken", ()),
+        ("gpt2", ("--to", "gpt2")),
+        ("vm", ("--to", "vocab-merges")),
+        ("tokenizer.json", ()),
+        ("folder", ()),
+        ("my_encoding", ("--to", "tiktoken-plugin")),
+    ],
 )
 def test_converts_to_every_format_and_back(run, tokenizer, tmp_path, spec, name, flags):
     target = tmp_path / "there" / name
@@ -21,6 +29,19 @@ def test_converts_to_every_format_and_back(run, tokenizer, tmp_path, spec, name,
     assert all(str(target.parent) in file for file in summary["files"])
     assert run("convert", target, tmp_path / "back" / "tokenizer.json").exit_code == 0
     assert conversion.load(tmp_path / "back" / "tokenizer.json") == spec
+
+
+def test_formats_with_conditions_of_their_own_are_written_and_read_by_name(run, fails, tmp_path):
+    sound = tmp_path / "tokenizer.json"
+    conversion.save(byte_spec("gpt2"), sound)
+    for name, flags in [("tekken.json", ()), ("x.gguf", ()), ("x.model", ("--to", "minbpe"))]:
+        target = tmp_path / "there" / name
+        assert run("convert", sound, target, *flags).exit_code == 0
+        source = ("--from", flags[1]) if flags else ()
+        assert run("convert", target, tmp_path / "back" / name / "tokenizer.json", *source).exit_code == 0
+        assert conversion.load(tmp_path / "back" / name / "tokenizer.json") == byte_spec("gpt2")
+    (tmp_path / "x.gguf").write_bytes(b"GGUF")
+    assert "x.gguf: byte 4: the version needs 4 bytes" in fails("inspect", tmp_path / "x.gguf")
 
 
 def test_bare_rank_file_needs_a_pattern_and_takes_special_tokens(run, fails, tokenizer, tmp_path, spec):

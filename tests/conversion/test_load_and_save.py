@@ -13,7 +13,15 @@ from hf_bpe import ConversionRefused, FormatError
 from tests.conversion.support import small_spec, write_json
 from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
 
-TARGETS = {"tiktoken": "x.tiktoken", "gpt2": "pair", "vocab-merges": "pair", "tokenizer.json": "tokenizer.json"}
+TARGETS = {
+    "tiktoken": "x.tiktoken",
+    "tiktoken-plugin": "my_encoding",
+    "gpt2": "pair",
+    "vocab-merges": "pair",
+    "tokenizer.json": "tokenizer.json",
+}
+# With conditions that `small_spec` does not meet; see their own tests.
+OTHERS = {"huggingface", "sentencepiece", "sentencepiece-vocab", "tekken", "minbpe", "gguf"}
 
 
 def files_in(folder):
@@ -21,7 +29,7 @@ def files_in(folder):
 
 
 def test_formats_are_listed_with_what_they_are():
-    assert set(conversion.formats()) == {*TARGETS, "huggingface", "sentencepiece", "sentencepiece-vocab"}
+    assert set(conversion.formats()) == {*TARGETS, *OTHERS}
     assert all(conversion.formats().values())
 
 
@@ -71,7 +79,7 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path):
         conversion.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", [*TARGETS, "huggingface"])
+@pytest.mark.parametrize("name", [*TARGETS, *sorted(OTHERS)])
 def test_a_named_format_is_held_to(tmp_path, name):
     path = tmp_path / "x"
     path.write_text("hello")
@@ -80,8 +88,8 @@ def test_a_named_format_is_held_to(tmp_path, name):
 
 
 def test_an_unknown_format_lists_the_known(tmp_path):
-    with pytest.raises(FormatError, match="no format is named 'gguf'; the formats are huggingface, gpt2,"):
-        conversion.load(tmp_path, format="gguf")
+    with pytest.raises(FormatError, match="no format is named 'ggml'; the formats are huggingface, gpt2,"):
+        conversion.load(tmp_path, format="ggml")
 
 
 def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
