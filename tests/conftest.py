@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+
 import hypothesis
 import pytest
 
@@ -17,3 +19,8 @@ def pytest_configure() -> None:
     """The suite compares two engines; without the compiled one it would compare the reference with itself."""
     if not hf_bpe.native_available():
         pytest.exit("the native engine is not installed: install a Rust toolchain, then `pip install -e .`", returncode=3)
+
+
+# In the background job of a shell Ctrl-C is ignored, and so would every process be started that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
