@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import EllipsisType
@@ -80,26 +81,37 @@ def save(
     format: one of `formats()`; taken from the name if that ends in .tiktoken, .gguf, .model, .vocab or tokenizer.json, or is
         tekken.json. For "gpt2", "vocab-merges" and "tiktoken-plugin" the path is a folder, whose name names the plugin.
     allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
-        `ConversionRefused`.
+        `ConversionRefused`, and give the reason as a warning.
     """
     target = Path(path)
     chosen = format_for_writing(target) if format is None else find_format(format)
-    if chosen.write is None:
-        raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
     if target.exists() and target.is_dir() != chosen.is_folder:
         wanted = "a folder" if chosen.is_folder else "a file"
         raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
-    if chosen.converted is not None:
-        spec = chosen.converted(spec, allow_lossy)
-    contents = chosen.write(spec, target.name, allow_lossy)
-    if not (
-        allow_lossy and spec.dialect == "sentencepiece" and chosen.converted is None
-    ):  # what is lost there is lost for our reader too
-        _check_by_reading_back(spec, chosen, contents, target.name)
+    try:
+        contents = _checked_contents(spec, chosen, target.name, allow_lossy=False)
+    except ConversionRefused as refusal:
+        if not allow_lossy:
+            raise
+        contents = _checked_contents(spec, chosen, target.name, allow_lossy=True)
+        warnings.warn(f"{target} is not exact. Without allow_lossy it would have been refused: {refusal}", stacklevel=2)
     paths = write_atomically(target if chosen.is_folder else target.parent, contents)
     if not chosen.is_folder and file_sidecar(target.name) not in contents:
         target.with_name(file_sidecar(target.name)).unlink(missing_ok=True)  # of what stood here before: it would be refused
     return paths
+
+
+def _checked_contents(spec: TokenizerSpec, chosen: Format, name: str, *, allow_lossy: bool) -> dict[str, bytes]:
+    """The files of a tokenizer, read back and compared."""
+    if chosen.write is None:
+        raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
+    if chosen.converted is not None:
+        spec = chosen.converted(spec, allow_lossy)
+    contents = chosen.write(spec, name, allow_lossy)
+    # What is lost in a tokenizer.json of pieces is lost for our reader too.
+    if not (allow_lossy and spec.dialect == "sentencepiece" and chosen.converted is None):
+        _check_by_reading_back(spec, chosen, contents, name)
+    return contents
 
 
 def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:

@@ -74,11 +74,10 @@ def _head(path: Path) -> bytes:
 
 def _why_unknown(path: Path, head: bytes) -> str:
     if path.is_dir():
-        return (
-            "a folder that holds no tokenizer.json, no encoder.json + vocab.bpe, no vocab.json + merges.txt and no tiktoken_ext"
-        )
+        return "a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json + vocab.bpe, no vocab.json + merges.txt and no tiktoken_ext"
     if not head.strip():
-        return "the file is empty; it was truncated, or it is the wrong file"
+        what = "begins with nothing but white space" if head else "is empty"
+        return f"the file {what}; it was truncated, or it is the wrong file"
     return f"in no format known here; it begins {head[:40]!r}"
 
 

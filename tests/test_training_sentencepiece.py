@@ -260,7 +260,7 @@ def test_the_sizes_that_errors_name_are_possible() -> None:
         ({"user_defined_symbols": ["\ud800"]}, "surrogate"),
         ({"user_defined_symbols": ["<0x41>"]}, "sentencepiece refuses: <0x41> is already defined"),
         ({"special_tokens": ["a"], "user_defined_symbols": ["a"]}, "must differ"),
-        ({"special_tokens": "<a>"}, "must be a list of texts, not the one text"),
+        ({"special_tokens": "<a>"}, "must be a list of texts, not '<a>'"),
         ({"special_tokens": [""]}, "empty"),
         ({"pattern": "gpt2"}, "the dialect 'sentencepiece' is not trained with pattern; its settings are"),
         ({"dialect": "byte_level"}, "the dialect 'byte_level' is not trained with preset"),
@@ -321,3 +321,18 @@ def test_defaults_are_those_of_sentencepiece() -> None:
     assert spelt_out.sentencepiece is not None
     assert [(piece.content, piece.score) for piece in spelt_out.sentencepiece.pieces] == bare
     assert SentencePieceSettings().defects() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"num_threads": "a"}, "num_threads must lie in 1.."),
+        ({"preset": ["llama2"]}, "no preset is named"),
+        ({"special_tokens": None}, "special_tokens must be a list of texts, not None"),
+        ({"special_tokens": [5]}, r"special_tokens must be a list of texts, not \[5\]"),
+        ({"control_symbols": "abc"}, "control_symbols must be a list of texts"),
+    ],
+)
+def test_arguments_of_other_types_are_named(given: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(TrainingError, match=complaint):
+        hf_bpe.train(["text"], 300, dialect="sentencepiece", progress=False, **given)

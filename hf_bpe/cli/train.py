@@ -18,8 +18,9 @@ import hf_bpe
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.files import STDIN, refuse_existing, save, target_format
 from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
+from hf_bpe.errors import ConversionRefused
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.sentencepiece_settings import PRESETS
+from hf_bpe.training.sentencepiece_settings import PRESETS, SETTING_NAMES, settings_for
 
 __all__ = ["train"]
 
@@ -29,7 +30,7 @@ def train(
         list[Path], typer.Argument(metavar="FILES...", show_default=False, help="UTF-8 text; - is standard input.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", show_default=False, help="Where to write the tokenizer.")],
-    vocab_size: Annotated[int, typer.Option(help="Ids in all: 256 bytes, merges, special tokens.")] = 32_000,
+    vocab_size: Annotated[int, typer.Option(help="Ids in all, special tokens included.")] = 32_000,
     dialect: Annotated[
         Literal["byte_level", "sentencepiece"],
         typer.Option(help="What merging starts from: bytes, or the characters of a SentencePiece model."),
@@ -71,6 +72,8 @@ def train(
     refuse_existing(output, force)
     given = {"preset": preset, "pattern": pattern, "min_frequency": min_frequency, "max_token_length": max_token_length}
     given = {name: value for name, value in given.items() if value is not None} | dict(map(_name_and_value, settings or ()))
+    if dialect == "sentencepiece":
+        _refuse_what_cannot_be_saved(chosen, given)
     started = time.perf_counter()
     with _on_disk(files) as paths:
         spec = hf_bpe.train(
@@ -99,6 +102,17 @@ def train(
         )
     elif not quiet:
         err.print(f"{output}: {spec.vocab_size:,} tokens, {_count_merged(spec):,} of them merged, in {seconds:.1f} s")
+
+
+def _refuse_what_cannot_be_saved(chosen: str, given: dict[str, Any]) -> None:
+    """Raise `ConversionRefused` before training, for hours maybe, where only a .model file could hold the result."""
+    known = {name: value for name, value in given.items() if name in SETTING_NAMES}
+    rule = settings_for(given.get("preset"), known).normalization_rule_name
+    if rule != "identity" and chosen in ("huggingface", "tokenizer.json"):
+        raise ConversionRefused(
+            f"a model with the normaliser {rule} cannot be saved as {chosen}, which cannot say it exactly: give OUTPUT a name that ends "
+            "in .model, or train with --preset llama2 or --set normalization_rule_name=identity"
+        )
 
 
 def _name_and_value(given: str) -> tuple[str, Any]:

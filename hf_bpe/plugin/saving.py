@@ -169,6 +169,13 @@ def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: st
     """Write the files, remove those of an earlier save that they supersede, and return the paths."""
     start = f"{prefix}-" if prefix else ""
     model = Path(folder, start + MODEL_FILE)
+    if MODEL_FILE not in files and model.exists():
+        warnings.warn(
+            f"{model} was there before and is not this tokenizer, which such a file cannot hold: programs that read it instead of "
+            f"{TOKENIZER_FILE} get other ids. Delete it, or save to another folder",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     if MODEL_FILE in files and _holds_the_same(model, files[MODEL_FILE]):
         files = {name: content for name, content in files.items() if name != MODEL_FILE}
     paths = write_atomically(folder, {start + name: content for name, content in files.items()})

@@ -119,7 +119,7 @@ def settings_for(preset: str | None, given: Mapping[str, Any]) -> SentencePieceS
     >>> settings_for("llama2", {"max_sentencepiece_length": 8}).split_digits
     True
     """
-    if preset is not None and preset not in PRESETS:
+    if preset is not None and not (isinstance(preset, str) and preset in PRESETS):
         raise TrainingError(f"no preset is named {preset!r}; there is {', '.join(PRESETS)}")
     changes = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     settings = SentencePieceSettings(**{**PRESETS.get(preset or "", {}), **changes})

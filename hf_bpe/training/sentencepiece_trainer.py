@@ -61,8 +61,9 @@ def train_sentencepiece(
     >>> [piece.content for piece in spec.sentencepiece.pieces[259:]]
     ['aa', 'aab', '▁aab', 'a', 'b', '▁']
     """
-    if isinstance(special_tokens, str):
-        raise TrainingError(f"special_tokens must be a list of texts, not the one text {special_tokens!r}")
+    for name, symbols in (("special_tokens", special_tokens), ("control_symbols", settings.get("control_symbols", ()))):
+        if not isinstance(symbols, (list, tuple)) or not all(isinstance(symbol, str) for symbol in symbols):
+            raise TrainingError(f"{name} must be a list of texts, not {symbols!r}")
     control = [*settings.pop("control_symbols", ()), *special_tokens]
     chosen = settings_for(preset, settings | {"control_symbols": control})
     _check_numbers(vocab_size, num_threads)
@@ -76,7 +77,7 @@ def train_sentencepiece(
 def _check_numbers(vocab_size: int, num_threads: int | None) -> None:
     if type(vocab_size) is not int or vocab_size < 1:
         raise TrainingError(f"vocab_size must be a whole number above 0, not {vocab_size!r}")
-    if num_threads is not None and not 1 <= num_threads <= _MOST_THREADS:
+    if num_threads is not None and not (type(num_threads) is int and 1 <= num_threads <= _MOST_THREADS):
         raise TrainingError(f"num_threads must lie in 1..{_MOST_THREADS}, not be {num_threads}")
 
 

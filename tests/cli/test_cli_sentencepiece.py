@@ -151,3 +151,18 @@ def test_what_two_files_of_gpt2_cannot_hold_is_refused(fails, model, tmp_path):
 def test_damaged_models_are_one_message(fails, tmp_path, content):
     (tmp_path / "bad.model").write_bytes(content)
     assert "bad.model" in fails("encode", tmp_path / "bad.model", "--from", "sentencepiece", "x")
+
+
+def test_train_refuses_before_it_trains_what_could_not_be_saved(fails, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(hf_bpe, "train", lambda *_, **__: pytest.fail("it trained"))
+    said = fails("train", corpus, "-o", tmp_path / "out", "--dialect", "sentencepiece", "--vocab-size", 300)
+    assert "nmt_nfkc cannot be saved as huggingface" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_lossy_conversion_says_what_is_lost(run, corpus, tmp_path):
+    options = ("--dialect", "sentencepiece", "--set", "hard_vocab_limit=false")
+    assert run("train", corpus, "-o", tmp_path / "x.model", *options).exit_code == 0
+    result = run("convert", tmp_path / "x.model", tmp_path / "tokenizer.json", "--allow-lossy")
+    assert result.exit_code == 0, result.output
+    assert "is not exact" in " ".join(result.stderr.split())

@@ -57,7 +57,7 @@ def test_published_files_are_told_apart():
     ("content", "complaint"),
     [
         (b"", "the file is empty"),
-        (b"   \n", "the file is empty"),
+        (b"   \n", "the file begins with nothing but white space"),
         (b"hello world\n", "in no format known here; it begins b'hello world"),
         (b"\x00\x01\x02", "in no format known here"),
     ],
@@ -75,7 +75,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
-    with pytest.raises(FormatError, match=r"a folder that holds no tokenizer.json, no encoder.json \+ vocab.bpe"):
+    with pytest.raises(FormatError, match=r"a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json \+ vocab.bpe"):
         conversion.load(tmp_path)
 
 

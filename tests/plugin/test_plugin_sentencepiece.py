@@ -435,3 +435,11 @@ def test_what_stock_readers_cannot_do_is_refused_and_nothing_written(
     with pytest.raises(ConversionRefused, match=said):
         tokenizer.save_pretrained(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_of_another_tokenizer_in_the_folder_is_pointed_out(spec: TokenizerSpec, tmp_path: Path) -> None:
+    conversion.save(spec, tmp_path / "tokenizer.model")
+    tokenizer = HfBpeTokenizer.from_spec(spec)
+    tokenizer.add_tokens(["<new>"])
+    with pytest.warns(RuntimeWarning, match="is not this tokenizer, which such a file cannot hold"):
+        tokenizer.save_pretrained(tmp_path)
