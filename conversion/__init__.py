@@ -25,7 +25,7 @@ from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
-    from conversion.verification import Difference, VerifyReport, verify
+    from conversion.verification.report import Difference, VerifyReport, verify
 
 __all__ = ["Difference", "VerifyReport", "formats", "load", "save", "to_tiktoken_encoding", "verify"]
 

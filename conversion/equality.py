@@ -7,7 +7,7 @@ from dataclasses import fields as dataclass_fields
 from functools import cache, lru_cache, partial
 from typing import Any, Literal
 
-from conversion.piece_merges import merges_of
+from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules

@@ -19,8 +19,8 @@ from pathlib import Path
 from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import Format, Given, make_spec
 from conversion.merges import out_of_reach
-from conversion.rank_tables import flag_conflict
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
+from conversion.tiktoken.rank_tables import flag_conflict
 from hf_bpe.errors import ConversionRefused, FormatError, PatternError
 from hf_bpe.files import read_bytes, text_of
 from hf_bpe.pattern_syntax import parse, render

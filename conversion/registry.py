@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conversion import gguf, gpt2, huggingface, minbpe, sentencepiece, tekken, tiktoken, tiktoken_plugin, tokenizer_json
+from conversion import gguf, gpt2, huggingface, minbpe, sentencepiece, tekken, tiktoken, tokenizer_json
 from conversion.format import Format
 from hf_bpe.errors import FormatError
 
@@ -19,7 +19,7 @@ FORMATS: dict[str, Format] = {
         *gpt2.FORMATS,
         *sentencepiece.FORMATS,
         tiktoken.FORMAT,
-        tiktoken_plugin.FORMAT,
+        tiktoken.PLUGIN_FORMAT,
         tekken.FORMAT,
         minbpe.FORMAT,
         gguf.FORMAT,

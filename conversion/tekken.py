@@ -22,10 +22,10 @@ from typing import Any
 from conversion.equality import usable_vocab
 from conversion.format import Format, Given
 from conversion.json_text import field, parse_json
-from conversion.rank_tables import flag_conflict, rank_conflict, spec_of_ranks
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
-from conversion.split_rules import from_tiktoken
-from conversion.tiktoken import tiktoken_pattern
+from conversion.tiktoken.file import tiktoken_pattern
+from conversion.tiktoken.rank_tables import flag_conflict, rank_conflict, spec_of_ranks
+from conversion.tokenizer_json.split_rules import from_tiktoken
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, text_of
 from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec

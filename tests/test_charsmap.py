@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversion.sentencepiece import parse_model
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import Piece
 from hf_bpe.charsmap import Charsmap, build_charsmap, charsmap_defect
 from tests.support.pieces import model, pieces_spec, serialised

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversion.sentencepiece import parse_model
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, Piece, TokenizerSpec, UnknownTokenError
 from hf_bpe.pieces import byte_piece
 from tests.support.pieces import (

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from conversion.sentencepiece import parse_model
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import Encoder, HfBpeError, Piece
 from hf_bpe.charsmap import build_charsmap
 from tests.support.pieces import model, pieces_spec, processor, serialised, spliced

@@ -20,7 +20,7 @@ import tokenizers
 import hf_bpe
 from conversion import tokenizer_json
 from conversion.equality import first_difference
-from conversion.sentencepiece import parse_model, serialise_model
+from conversion.sentencepiece.model import parse_model, serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
 from hf_bpe.plugin.loading import MODEL_FILE, TOKENIZER_FILE, read_document

@@ -18,7 +18,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from conversion.sentencepiece import parse_model
+from conversion.sentencepiece.model import parse_model
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, lines_of

@@ -7,9 +7,9 @@ import pytest
 from gguf import GGUFReader, GGUFWriter
 
 import conversion
-from conversion import gguf
-from conversion.gguf_metadata import boolean, parse_metadata, serialise, text, texts
-from conversion.llama_cpp import reaching_over
+from conversion.gguf import file as gguf
+from conversion.gguf.llama_cpp import reaching_over
+from conversion.gguf.metadata import boolean, parse_metadata, serialise, text, texts
 from conversion.merges import recover_merges
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
@@ -261,7 +261,7 @@ def rules(*pieces: Piece, **fields) -> SentencePieceRules:
 
 
 def model(*pieces: Piece, **fields) -> TokenizerSpec:
-    from conversion.sentencepiece import reserved_tokens
+    from conversion.sentencepiece.model import reserved_tokens
 
     made = rules(*pieces, **fields)
     return TokenizerSpec.from_sentencepiece(made, added_tokens=reserved_tokens(made))
@@ -416,7 +416,7 @@ def test_wrong_values_are_named(tmp_path, values, complaint):
 
 
 def test_more_fields_than_tokens_in_a_model(tmp_path):
-    from conversion.gguf_metadata import float32s
+    from conversion.gguf.metadata import float32s
 
     message = hostile.refused(tmp_path / "x.gguf", changed(BOTH["pieces"], scores=float32s([1.0])), "gguf")
     assert "tokenizer.ggml.scores has 1 entries for 261 tokens" in message

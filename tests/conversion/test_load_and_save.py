@@ -75,7 +75,9 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
-    with pytest.raises(FormatError, match=r"a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json \+ vocab.bpe"):
+    with pytest.raises(
+        FormatError, match=r"a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json \+ vocab.bpe"
+    ):
         conversion.load(tmp_path)
 
 

@@ -15,7 +15,7 @@ import pytest
 import conversion
 from conversion.equality import first_difference
 from conversion.registry import FORMATS, format_for_reading
-from conversion.sentencepiece import reserved_tokens
+from conversion.sentencepiece.model import reserved_tokens
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token

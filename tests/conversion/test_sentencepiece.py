@@ -11,8 +11,8 @@ from functools import cache
 import pytest
 
 import conversion
-from conversion.protobuf import fields, float_field, length_field, varint_field
-from conversion.sentencepiece import parse_model, serialise_model
+from conversion.sentencepiece.model import parse_model, serialise_model
+from conversion.sentencepiece.protobuf import fields, float_field, length_field, varint_field
 from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, Piece, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from tests.conversion.support import small_spec

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conversion
-from conversion.expansion import expanded
 from conversion.merges import merged_parts
 from conversion.nasty_strings import nasty_strings
-from conversion.piece_merges import isolated_parts, merges_of
-from conversion.sentencepiece import parse_model, serialise_model
-from conversion.tiktoken import parse_ranks
-from conversion.tokenizer_json import from_dict, to_dict
+from conversion.sentencepiece.expansion import expanded
+from conversion.sentencepiece.model import parse_model, serialise_model
+from conversion.sentencepiece.piece_merges import isolated_parts, merges_of
+from conversion.tiktoken.file import parse_ranks
+from conversion.tokenizer_json.file import from_dict, to_dict
 from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conversion
-from conversion.tiktoken import parse_ranks, to_tiktoken_encoding
+from conversion.tiktoken.file import parse_ranks, to_tiktoken_encoding
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, PatternError, TokenizerSpec
 from tests.conversion.support import rank_tables, small_spec, spec_of_tokens, spec_with_unreachable_token
 from tests.support.text import difficult_text, plain_text

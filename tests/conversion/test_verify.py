@@ -5,9 +5,9 @@ import json
 import pytest
 
 import conversion
-from conversion import documents
-from conversion.documents import read_documents
 from conversion.nasty_strings import nasty_strings
+from conversion.verification import documents
+from conversion.verification.documents import read_documents
 from hf_bpe import AddedToken, Encoder
 from hf_bpe.errors import CorpusError
 from tests.conversion.support import small_spec, spec_of_tokens

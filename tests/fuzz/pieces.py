@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from conversion.sentencepiece import parse_model
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import Encoder, TokenizerSpec
 from tests.fuzz.subjects import Mismatch, Tally, shown, shrink
 from tests.fuzz.texts import Documents, any_character, strings

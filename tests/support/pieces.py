@@ -12,7 +12,7 @@ from typing import Any
 import sentencepiece
 
 from conversion.nasty_strings import nasty_strings
-from conversion.sentencepiece import reserved_tokens, serialise_model
+from conversion.sentencepiece.model import reserved_tokens, serialise_model
 from hf_bpe import Encoder, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.byte_level import bytes_to_token
 from hf_bpe.charsmap import build_charsmap

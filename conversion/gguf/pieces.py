@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from conversion.format import spec_of_pieces
-from conversion.gguf_metadata import boolean, float32s, int32s, text, texts, uint32
-from conversion.gguf_tokens import TokenList, entry, kind_numbers, overlap_conflict
-from conversion.sentencepiece import reserved_tokens
+from conversion.gguf.metadata import boolean, float32s, int32s, text, texts, uint32
+from conversion.gguf.tokens import TokenList, entry, kind_numbers, overlap_conflict
+from conversion.sentencepiece.model import reserved_tokens
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec

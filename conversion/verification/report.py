@@ -8,12 +8,12 @@ from itertools import chain
 from types import EllipsisType
 from typing import Any
 
-from conversion.comparison import Comparison, Difference
-from conversion.documents import DEFAULT_SEPARATOR, Corpus, read_documents
 from conversion.equality import first_difference
 from conversion.format import Given
 from conversion.nasty_strings import nasty_strings
-from conversion.runners import Loader, Source, make_runner
+from conversion.verification.comparison import Comparison, Difference
+from conversion.verification.documents import DEFAULT_SEPARATOR, Corpus, read_documents
+from conversion.verification.runners import Loader, Source, make_runner
 
 __all__ = ["Difference", "VerifyReport", "verify"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from conversion.format import spec_of_pieces
 from conversion.json_text import field
-from conversion.piece_merges import Pair, PieceMerges, isolated_parts, merges_of, pieces_of_merges, user_defined
+from conversion.sentencepiece.piece_merges import Pair, PieceMerges, isolated_parts, merges_of, pieces_of_merges, user_defined
 from hf_bpe.errors import ConversionRefused, FormatError, some
 from hf_bpe.pieces import SPACE_SYMBOL, PieceKind, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import AddedToken, TokenizerSpec

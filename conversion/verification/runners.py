@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from conversion import sentencepiece as sentencepiece_format
-from conversion import tiktoken as tiktoken_format
 from conversion.format import Format, Given
 from conversion.gpt2 import find_pair
 from conversion.huggingface import TOKENIZER_FILE, deciding_file
 from conversion.json_text import read_json
 from conversion.registry import format_for_reading
 from conversion.sidecar import file_sidecar
-from conversion.tokenizer_json import pre_tokenizer_for
+from conversion.tiktoken import file as tiktoken_format
+from conversion.tokenizer_json.file import pre_tokenizer_for
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.reference import split_on_added_tokens
 from hf_bpe.files import read_bytes

@@ -21,11 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conversion import gguf_pieces
 from conversion.equality import never_produced, usable_vocab
 from conversion.format import Format, Given, make_spec
-from conversion.gguf_metadata import MAGIC, int32s, parse_metadata, serialise, text, texts
-from conversion.gguf_tokens import (
+from conversion.gguf import pieces as gguf_pieces
+from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
+from conversion.gguf.metadata import MAGIC, int32s, parse_metadata, serialise, text, texts
+from conversion.gguf.tokens import (
     TokenList,
     caller_settings,
     entry,
@@ -34,11 +35,10 @@ from conversion.gguf_tokens import (
     token_list,
     write_settings,
 )
-from conversion.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
 from conversion.merges import out_of_reach
 from conversion.printable import Pair, read_merges, spell_merges
-from conversion.rank_tables import flag_conflict
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
+from conversion.tiktoken.rank_tables import flag_conflict
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes

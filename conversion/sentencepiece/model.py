@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from conversion.format import Format, Given, spec_of_pieces
-from conversion.protobuf import Field, fields, float_field, length_field, varint_field
+from conversion.sentencepiece.protobuf import Field, fields, float_field, length_field, varint_field
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, read_text
 from hf_bpe.pieces import Piece, PieceKind, SentencePieceRules
@@ -194,7 +194,9 @@ def reserved_tokens(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
 
 
 def _converted(spec: TokenizerSpec, allow_lossy: bool) -> TokenizerSpec:
-    from conversion.byte_pieces import to_sentencepiece  # brings in the engine, which reading a file does not need
+    from conversion.sentencepiece.byte_pieces import (
+        to_sentencepiece,  # brings in the engine, which reading a file does not need
+    )
 
     return to_sentencepiece(spec, allow_lossy=allow_lossy)
 

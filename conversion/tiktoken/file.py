@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from conversion.equality import covers_every_text, usable_vocab
-from conversion.expansion import files_of, read_expansion
 from conversion.format import Format, Given, spec_of_table
 from conversion.merges import recover_merges
-from conversion.rank_tables import rank_conflict, spec_of_ranks, special_conflict
+from conversion.sentencepiece.expansion import files_of, read_expansion
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
+from conversion.tiktoken.rank_tables import rank_conflict, spec_of_ranks, special_conflict
 from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_bytes

@@ -17,8 +17,8 @@ from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
 from conversion.json_text import field, read_json
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
-from conversion.sentencepiece_json import from_parts, is_sentencepiece, to_parts
 from conversion.sidecar import parse_added_token
+from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
@@ -209,7 +209,7 @@ def _read_split_rule(data: object, where: str) -> SplitRule:
         return NAMED_PATTERNS["gpt2"].pattern, "keep"
     if not texts:
         return None, "keep"
-    from conversion import split_rules
+    from conversion.tokenizer_json import split_rules
 
     if len(texts) == 1:
         return split_rules.from_oniguruma(texts[0][0], where), texts[0][1]
@@ -367,7 +367,7 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
     """The `pre_tokenizer` part: the spec's pattern and byte alphabet."""
-    from conversion import split_rules
+    from conversion.tokenizer_json import split_rules
 
     named = find_named_pattern(spec.pattern)
     if spec.pattern is None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import keyword
 from pathlib import Path
 
-from conversion import tiktoken
 from conversion.format import Format, Given
 from conversion.sidecar import file_sidecar, read_sidecar, write_sidecar
+from conversion.tiktoken import file as rank_file
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes
 from hf_bpe.spec import TokenizerSpec
@@ -65,7 +65,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
             f"{path}: there is no {sidecar.name} beside {ranks.name}, and the module is a program, which is not run here; load the rank "
             "file itself with pattern= and special_tokens= as the module has them"
         )
-    spec = tiktoken.FORMAT.read(ranks, given)
+    spec = rank_file.FORMAT.read(ranks, given)
     return spec.replace(provenance={"format": FORMAT.name, "file": path.name})
 
 
@@ -96,10 +96,10 @@ def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes
             "save it with format='tiktoken'"
         )
     ranks_name = f"{name}.tiktoken"
-    ranks, with_merges = tiktoken.rank_file(spec, allow_lossy)
+    ranks, with_merges = rank_file.rank_file(spec, allow_lossy)
     module = _MODULE.format(
         name=name,
-        pattern=ascii(tiktoken.tiktoken_pattern(spec)),
+        pattern=ascii(rank_file.tiktoken_pattern(spec)),
         special_tokens=ascii(dict(spec.special_tokens)),
         ranks_name=ranks_name,
     )

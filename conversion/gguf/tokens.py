@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from conversion.gguf_metadata import boolean, uint32
+from conversion.gguf.metadata import boolean, uint32
 from hf_bpe.errors import FormatError
 from hf_bpe.pieces import PieceKind
 

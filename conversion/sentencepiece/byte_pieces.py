@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from conversion.equality import usable_vocab
 from conversion.merges import unreachable_tokens
 from conversion.nasty_strings import nasty_strings
-from conversion.piece_merges import pieces_of_merges
+from conversion.sentencepiece.piece_merges import pieces_of_merges
 from hf_bpe.byte_level import bytes_to_token, bytes_to_unicode
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.engine import Encoder

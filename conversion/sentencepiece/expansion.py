@@ -29,7 +29,7 @@ from typing import Any
 
 from conversion.format import spec_of_pieces
 from conversion.json_text import field, read_json
-from conversion.piece_merges import merges_of, user_defined
+from conversion.sentencepiece.piece_merges import merges_of, user_defined
 from conversion.sidecar import file_sidecar, parse_added_token
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules, byte_piece

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from conversion.runners import Runner
+from conversion.verification.runners import Runner
 from hf_bpe.batching import batched
 
 __all__ = ["Comparison", "Difference", "Reading"]
