@@ -8,12 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from hf_bpe.encoding.ragged import Offsets
 from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import CorpusError
 
-__all__ = ["BLOCK_BYTES", "BadDocuments", "Batch", "Place", "as_int64", "drop_invalid_utf8", "offsets_of"]
+__all__ = ["BLOCK_BYTES", "BadDocuments", "Batch", "Offsets", "Place", "as_int64", "drop_invalid_utf8", "offsets_of"]
+
+Offsets = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 16 << 20
 """How much text is read, and encoded, at a time: enough for every thread, little enough to hold several of."""

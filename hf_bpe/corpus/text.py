@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
+from hf_bpe.corpus.sources import Source
+from hf_bpe.corpus.streams import Stream
 from hf_bpe.cuts import last_cut
-from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
-from hf_bpe.encoding.sources import Source
-from hf_bpe.encoding.streams import Stream
 
 __all__ = ["read_text"]
 
