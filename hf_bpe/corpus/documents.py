@@ -52,11 +52,15 @@ class Batch:
     unfinished: bool = False
 
 
-class BadDocuments:
-    """What happens to a document that cannot be read: an error, or it is counted and left out."""
+_REMEDY = 'Mend it, or leave such documents out with on_bad="skip", which counts them'
 
-    def __init__(self, *, skip: bool) -> None:
+
+class BadDocuments:
+    """What happens to a document that cannot be read: an error, or it is counted and left out. `remedy`: the error's last words."""
+
+    def __init__(self, *, skip: bool, remedy: str = _REMEDY) -> None:
         self.skip = skip
+        self._remedy = remedy
         self.count = 0
         self.first: str | None = None
 
@@ -64,7 +68,7 @@ class BadDocuments:
         """Note one. Raises `CorpusError` unless bad documents are to be skipped."""
         message = f"{path}: {place}: {reason}"
         if not self.skip:
-            raise CorpusError(f'{message}. Mend it, or leave such documents out with on_bad="skip", which counts them')
+            raise CorpusError(f"{message}. {self._remedy}")
         self.count += 1
         self.first = self.first or message
 

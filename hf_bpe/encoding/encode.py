@@ -17,7 +17,7 @@ from hf_bpe.corpus.jsonl import read_jsonl
 from hf_bpe.corpus.parquet import check_column, read_parquet
 from hf_bpe.corpus.sources import Paths, Source, find_sources
 from hf_bpe.corpus.text import read_text
-from hf_bpe.cuts import can_cut
+from hf_bpe.cuts import can_cut, last_cut
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
 from hf_bpe.encoding.index import End, Settings, describe
@@ -181,7 +181,8 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        self._cuttable = can_cut(spec.pattern) and all(token.special for token in spec.added_tokens)
+        cuttable = can_cut(spec.pattern) and all(token.special for token in spec.added_tokens)
+        self._cut = last_cut if cuttable else None
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad
@@ -191,9 +192,7 @@ class _Readers:
             return read_jsonl(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
         if source.format == "parquet":
             return read_parquet(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
-        return read_text(
-            source, start, separator=self._separator, cuttable=self._cuttable, bad=self._bad, block_bytes=BLOCK_BYTES
-        )
+        return read_text(source, start, separator=self._separator, cut=self._cut, bad=self._bad, block_bytes=BLOCK_BYTES)
 
 
 class _Run:
