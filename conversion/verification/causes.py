@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
+from conversion.equality import same_split
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, WITH_TEMPLATE, Reading, Side
 from conversion.verification.unicode_versions import versions_disagree
 from hf_bpe.engine import Encoder
@@ -80,11 +81,11 @@ def _cause_in_stretch(a: Side, b: Side, text: str) -> Cause | None:
     if pieces[0] != pieces[1]:
         if "".join(pieces[0]) != "".join(pieces[1]) and not (_may_drop(a) or _may_drop(b)):
             return "normaliser"
-        same_pattern = a.spec is not None and b.spec is not None and a.spec.pattern == b.spec.pattern
+        same_pattern = a.nearest is not None and b.nearest is not None and same_split(a.nearest, b.nearest)
         return "Unicode version" if same_pattern and versions_disagree(text) else "pattern"
-    if a.spec is None or b.spec is None:
+    if a.nearest is None or b.nearest is None:
         return "merges"  # nothing else is left
-    if a.spec.sentencepiece is not None or b.spec.sentencepiece is not None:
+    if a.nearest.sentencepiece is not None or b.nearest.sentencepiece is not None:
         return "merges" if _tokens(a, a.own_encoder, text) != _tokens(b, b.own_encoder, text) else None
     return next((cause for piece in pieces[0] if (cause := _cause_in_piece(a, b, piece))), None)
 
@@ -96,7 +97,7 @@ def _pieces(side: Side, text: str) -> list[str] | None:
 
 
 def _may_drop(side: Side) -> bool:
-    return side.spec is not None and side.spec.unmatched == "drop"
+    return side.nearest is not None and side.nearest.unmatched == "drop"
 
 
 def _cause_in_piece(a: Side, b: Side, piece: str) -> Cause | None:
@@ -105,7 +106,7 @@ def _cause_in_piece(a: Side, b: Side, piece: str) -> Cause | None:
     if tokens[0] == tokens[1]:
         return None
     whole = [made == [piece.encode()] for made in tokens]
-    looked_up = [side.spec is not None and side.spec.ignore_merges for side in (a, b)]
+    looked_up = [side.nearest is not None and side.nearest.ignore_merges for side in (a, b)]
     return "unreachable tokens" if looked_up[0] != looked_up[1] and whole[0] != whole[1] else "merges"
 
 

@@ -52,9 +52,9 @@ def _specials(a: Side, b: Side) -> Iterator[str]:
 
 def _splits(a: Side, b: Side) -> Iterator[str]:
     """Texts that the patterns split differently, with more around them: whether ids differ depends on the vocabulary too."""
-    if a.spec is None or b.spec is None or a.spec.pattern == b.spec.pattern:
+    if a.nearest is None or b.nearest is None or a.nearest.pattern == b.nearest.pattern:
         return
-    patterns = a.spec.pattern, b.spec.pattern
+    patterns = a.nearest.pattern, b.nearest.pattern
     characters = characters_told_apart(*patterns)
     for text in texts_split_apart(*patterns):
         yield from (
@@ -67,13 +67,13 @@ def _splits(a: Side, b: Side) -> Iterator[str]:
 
 
 def _merges(a: Side, b: Side) -> Iterator[str]:
-    if a.spec is not None and b.spec is not None:
-        yield from texts_merged_apart(a.spec.merges, b.spec.merges)
+    if a.nearest is not None and b.nearest is not None:
+        yield from texts_merged_apart(a.nearest.merges, b.nearest.merges)
 
 
 def _tokens(a: Side, b: Side) -> Iterator[str]:
-    if a.spec is not None and b.spec is not None:
-        yield from tokens_apart(a.spec, b.spec)
+    if a.nearest is not None and b.nearest is not None:
+        yield from tokens_apart(a.nearest, b.nearest)
 
 
 def _normalised(a: Side, b: Side) -> Iterator[str]:

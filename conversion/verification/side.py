@@ -31,7 +31,8 @@ class Side:
     engine: what decides ids: two sides of one engine and one description give the same ids.
     readings: how it encodes texts, for each way to read special tokens that the library has.
     decode: rows of ids -> texts, special tokens kept.
-    spec: what the library runs, as far as it can be said here; None where it is nothing a spec can say. `unsaid`: why.
+    spec: what the library runs; None where it is nothing a spec can say, and `unsaid` says why.
+    nearest: the spec, or else one that lacks what could not be said: enough to name tokens and to aim texts at, no proof of anything.
     parts: for `tokenizers` and what is built on it: the tokenizer.json of what is in memory, which need not be that on disk.
     pieces: a text without special tokens -> what is merged, as the library itself splits it; None where it does not show that.
     """
@@ -43,6 +44,7 @@ class Side:
     readings: Mapping[Reading, Encode]
     decode: Callable[[Sequence[Sequence[int]]], list[str]]
     spec: TokenizerSpec | None
+    nearest: TokenizerSpec | None
     unsaid: str = ""
     parts: Mapping[str, Any] | None = None
     pieces: Callable[[str], list[str]] | None = None
@@ -56,8 +58,8 @@ class Side:
     @cached_property
     def added_tokens(self) -> tuple[AddedToken, ...]:
         """What is matched in the text itself."""
-        if self.spec is not None:
-            return self.spec.added_tokens
+        if self.nearest is not None:
+            return self.nearest.added_tokens
         listed = self.parts["added_tokens"] if self.parts is not None else ()
         return tuple(AddedToken(**token) for token in listed)
 
@@ -69,9 +71,9 @@ class Side:
     @cached_property
     def merging(self) -> Encoder | None:
         """The same for byte-level pieces, each of which is merged as a whole."""
-        if self.spec is None or self.spec.sentencepiece is not None:
+        if self.nearest is None or self.nearest.sentencepiece is not None:
             return None
-        return Encoder(self.spec.replace(pattern=None, added_tokens=()))
+        return Encoder(self.nearest.replace(pattern=None, added_tokens=()))
 
     def token(self, token_id: int) -> bytes:
         """The bytes of a token; where no description tells them, those of the text it decodes to.
@@ -79,9 +81,9 @@ class Side:
         >>> side.token(97)  # doctest: +SKIP
         b'a'
         """
-        if not self._tokens and self.spec is not None:
-            self._tokens.update({known: token for token, known in self.spec.vocab.items()})
-            self._tokens.update({token.id: token.content.encode() for token in self.spec.added_tokens})
+        if not self._tokens and self.nearest is not None:
+            self._tokens.update({known: token for token, known in self.nearest.vocab.items()})
+            self._tokens.update({token.id: token.content.encode() for token in self.nearest.added_tokens})
         if token_id not in self._tokens:
             self._tokens[token_id] = self.decode([[token_id]])[0].encode()
         return self._tokens[token_id]

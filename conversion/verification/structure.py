@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conversion.equality import compared_aspects, differences
+from conversion.equality import compared_aspects, contrast, differences
 from conversion.verification.causes import CAUSE_OF_ASPECT, Cause
 from conversion.verification.side import Side
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["Aspect", "Structure", "compare_structure"]
 
+_MANY, _ROOM = 20, 400
 _WITHOUT_EFFECT = ("version", "truncation", "padding")
 
 
@@ -41,16 +42,15 @@ class Structure:
 
 def compare_structure(a: Side, b: Side) -> Structure:
     """Compare what the sides run, part by part."""
-    if a.parts is not None and b.parts is not None and a.engine == b.engine:
-        parts = sorted((a.parts.keys() | b.parts.keys()) - set(_WITHOUT_EFFECT))
-        if all(a.parts.get(part) == b.parts.get(part) for part in parts):
-            return Structure(_proof(a, parts), tuple(parts), ())
+    a_parts, b_parts = _told(a.parts), _told(b.parts)
+    if a_parts and a_parts == b_parts and a.engine == b.engine:
+        return Structure(_proof(a, list(a_parts)), tuple(a_parts), ())
     if a.spec is None or b.spec is None:
         unsaid = "; ".join(f"{side.label}: {side.unsaid}" for side in (a, b) if side.spec is None)
-        return Structure(None, (), tuple(_parts_apart(a.parts, b.parts)), unsaid)
+        return Structure(None, (), tuple(_parts_apart(a_parts, b_parts)), unsaid)
     compared = compared_aspects(a.spec)
     found = [Aspect(name, _cause_of(name, a.spec, b.spec), detail) for name, detail in differences(a.spec, b.spec)]
-    found += _parts_apart(a.parts, b.parts, only=("decoder", "post_processor", "clean_up_tokenization_spaces"))
+    found += [aspect for aspect in _parts_apart(a_parts, b_parts) if aspect.name in _NOT_IN_SPECS]
     proved = not found and a.engine == b.engine == "hf_bpe"
     return Structure(_proof(a, compared) if proved else None, tuple(compared), tuple(found))
 
@@ -71,27 +71,42 @@ def _cause_of(aspect: str, a: TokenizerSpec, b: TokenizerSpec) -> Cause:
 _CAUSE_OF_PART: Mapping[str, Cause] = {
     "normalizer": "normaliser",
     "pre_tokenizer": "pattern",
-    "model": "merges",
     "added_tokens": "special tokens",
     "post_processor": "special tokens",
     "decoder": "decoder",
     "clean_up_tokenization_spaces": "decoder",
+    "model.ignore_merges": "unreachable tokens",
 }
+"""Part of a tokenizer.json -> what it decides; all others decide merges."""
+
+_NOT_IN_SPECS = ("decoder", "post_processor", "clean_up_tokenization_spaces")
 
 
-def _parts_apart(
-    a: Mapping[str, Any] | None, b: Mapping[str, Any] | None, only: tuple[str, ...] = tuple(_CAUSE_OF_PART)
-) -> list[Aspect]:
-    """The parts of two tokenizer.json that differ; of the large ones no more than that."""
-    if a is None or b is None:
+def _told(parts: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a tokenizer.json says, without what says nothing: null, false, templates that add no token, flags that decoding ignores."""
+    if parts is None:
+        return {}
+    model = {f"model.{key}": value for key, value in parts["model"].items()}
+    told = {**parts, **model, "model": None}
+    if not (parts.get("post_processor") or {}).get("special_tokens", True):
+        told["post_processor"] = None
+    if (parts.get("decoder") or {}).get("type") == "ByteLevel":
+        told["decoder"] = "ByteLevel"
+    return {part: told[part] for part in sorted(told) if told[part] and part not in _WITHOUT_EFFECT}
+
+
+def _parts_apart(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Aspect]:
+    """The parts of two tokenizer.json that differ."""
+    if not (a and b):
         return []
-    return [
-        Aspect(part, _CAUSE_OF_PART[part], f"{_short(a.get(part))} against {_short(b.get(part))}")
-        for part in only
-        if a.get(part) != b.get(part)
-    ]
+    parts = [part for part in sorted(a.keys() | b.keys()) if a.get(part) != b.get(part)]
+    return [Aspect(part, _CAUSE_OF_PART.get(part, "merges"), _short(a.get(part), b.get(part))) for part in parts]
 
 
-def _short(part: object) -> str:
-    said = repr(part)
-    return said if len(said) <= 300 else f"{said[:300]}..."
+def _short(a: object, b: object) -> str:
+    """What differs first in large parts; of the others both, as far as there is room."""
+    if isinstance(a, list) and isinstance(b, list):
+        return contrast(tuple(a), tuple(b))
+    if isinstance(a, dict) and isinstance(b, dict) and len(a) > _MANY:
+        return contrast(a, b)
+    return " against ".join(said if len(said) <= _ROOM else f"{said[:_ROOM]}..." for said in map(repr, (a, b)))

@@ -27,7 +27,7 @@ def load_plugin(source: str) -> Side:
     """HfBpeTokenizer."""
     library("transformers", "transformers")
     tokenizer = _from_pretrained(library("hf_bpe.plugin", "hf-bpe").HfBpeTokenizer, source, "HfBpeTokenizer")
-    return _side(tokenizer, source, "plugin", {"spec": tokenizer.spec, "engine": "hf_bpe"})
+    return _side(tokenizer, source, "plugin", {"spec": tokenizer.spec, "nearest": tokenizer.spec, "engine": "hf_bpe"})
 
 
 def load_stock(source: str) -> Side:
@@ -78,7 +78,7 @@ def _stock_side(tokenizer: Any, source: str, loader: str) -> Side:
     backend = getattr(tokenizer, "_tokenizer", None)
     if backend is None or not hasattr(backend, "to_str"):  # a class in Python, which shows nothing of how it works
         unsaid = f"{type(tokenizer).__name__} does not say how it splits and merges"
-        return _side(tokenizer, source, loader, {"spec": None, "unsaid": unsaid, "engine": "transformers"})
+        return _side(tokenizer, source, loader, {"spec": None, "nearest": None, "unsaid": unsaid, "engine": "transformers"})
     fields = described(backend, source)
     fields["parts"]["clean_up_tokenization_spaces"] = bool(tokenizer.clean_up_tokenization_spaces)
     return _side(tokenizer, source, loader, {"pieces": pieces_of(backend), "engine": "tokenizers", **fields})

@@ -76,10 +76,16 @@ def _of_pair(module: Any, pair: tuple[Path, Path], spec: TokenizerSpec) -> Any:
 def described(tokenizer: Any, where: str) -> dict[str, Any]:
     """The fields of a side that say what a `tokenizers.Tokenizer` runs: what is in memory, not what was on disk."""
     parts = json.loads(tokenizer.to_str())
+    spec, unsaid = _read(parts, where)
+    nearest = spec if spec is not None else _read({**parts, "normalizer": None, "post_processor": None}, where)[0]
+    return {"parts": parts, "spec": spec, "nearest": nearest, "unsaid": unsaid}
+
+
+def _read(parts: dict[str, Any], where: str) -> tuple[TokenizerSpec | None, str]:
     try:
-        return {"parts": parts, "spec": tokenizer_json.from_dict(parts, where)}
+        return tokenizer_json.from_dict(parts, where), ""
     except (ConversionRefused, FormatError) as error:
-        return {"parts": parts, "spec": None, "unsaid": str(error)}
+        return None, str(error)
 
 
 def pieces_of(tokenizer: Any) -> Any:

@@ -35,4 +35,5 @@ def load(given: TokenizerFile) -> Side:
         },
         decode=lambda rows: [model.detokenize(list(ids), special=True).decode("utf-8", "replace") for ids in rows],
         spec=given.spec,
+        nearest=given.spec,
     )

@@ -60,6 +60,7 @@ def load(given: TokenizerFile) -> Side:
         },
         decode=lambda rows: [b"".join(token_of[i] for i in ids).decode("utf-8", "replace") for ids in rows],
         spec=spec,
+        nearest=spec,
         pieces=pieces,
     )
 

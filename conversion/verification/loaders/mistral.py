@@ -29,4 +29,5 @@ def load(given: TokenizerFile) -> Side:
         readings=stretch_by_stretch(given.spec, partial(tokenizer.encode, bos=False, eos=False)),
         decode=lambda rows: [tokenizer.decode(list(ids), keep) for ids in rows],
         spec=given.spec,
+        nearest=given.spec,
     )

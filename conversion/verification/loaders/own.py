@@ -27,5 +27,6 @@ def of_encoder(encoder: Encoder, source: str) -> Side:
         },
         decode=encoder.decode_batch,
         spec=encoder.spec,
+        nearest=encoder.spec,
         pieces=encoder.pretokenize,
     )

@@ -25,4 +25,5 @@ def load(given: TokenizerFile) -> Side:
         readings=stretch_by_stretch(given.spec, processor.encode),
         decode=lambda rows: [processor.decode(list(ids)) for ids in rows],
         spec=given.spec,
+        nearest=given.spec,
     )

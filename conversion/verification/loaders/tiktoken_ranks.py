@@ -42,6 +42,7 @@ def _side(given: TokenizerFile, encoding: Any) -> Side:
         },
         decode=lambda rows: [encoding.decode(list(ids)) for ids in rows],
         spec=given.spec,
+        nearest=given.spec,
     )
 
 
@@ -61,4 +62,5 @@ def _with_table_of_ids(given: TokenizerFile, tiktoken: Any, ranks: dict[bytes, i
         readings=stretch_by_stretch(given.spec, encode),
         decode=Encoder(given.spec).decode_batch,
         spec=given.spec,
+        nearest=given.spec,
     )
