@@ -59,10 +59,11 @@ def find_cause(a: Side, b: Side, text: str, reading: Reading, a_ids: list[int], 
     stretches = [_stretches(side, text, reading) for side in (a, b)]
     if stretches[0] != stretches[1]:
         return "special tokens"
-    if len(stretches[0]) > 1 and not any(_encoded_apart(a, b, content) for content, is_token in stretches[0] if not is_token):
+    apart = [content for content, is_token in stretches[0] if not is_token and _encoded_apart(a, b, content)]
+    if not apart:
         return "normaliser"  # what each puts, or takes away, where a special token stands beside
-    for content, is_token in stretches[0]:
-        cause = None if is_token else _cause_in_stretch(a, b, content)
+    for content in apart:
+        cause = _cause_in_stretch(a, b, content)
         if cause is not None:
             return cause
     return "Unicode version" if versions_disagree(text) else "unknown"

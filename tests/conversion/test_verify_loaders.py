@@ -14,12 +14,11 @@ from conversion.verification import LOADERS, split_prefix
 from conversion.verification.loaders import load_side
 from conversion.verification.side import AS_SPECIAL, AS_TEXT
 from hf_bpe import NAMED_PATTERNS, AddedToken
-from hf_bpe.errors import FormatError, LoaderError
+from hf_bpe.errors import ConversionRefused, FormatError, LoaderError
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.conversion.support import small_spec, spec_of_tokens
 from tests.conversion.test_matrix import pieces, plain, write
-from tests.support.pieces import PACKAGED
-from tests.support.vocabularies import TEKKEN_FILE, byte_spec
+from tests.support.vocabularies import byte_spec
 
 TEXTS = ["ab<s>bca ab", "ca<|end|><s>", "abcabca  ab\n中中", "<s>"]
 
@@ -72,8 +71,12 @@ def test_the_loader_of_sentencepiece_agrees(tmp_path):
     assert conversion.verify(path, path, texts=TEXTS, loader=("own", "sentencepiece")).equal
 
 
-def test_mistral_common_runs_its_own_file():
-    report = conversion.verify(TEKKEN_FILE, TEKKEN_FILE, loader=("own", "mistral-common"))
+def test_mistral_common_runs_its_own_file(tmp_path):
+    specials = [AddedToken(content, number) for number, content in enumerate(["<unk>", "<s>", "</s>"])]
+    vocab = {token: token_id + len(specials) for token, token_id in plain().vocab.items()}
+    spec = plain().replace(vocab=vocab, added_tokens=specials, pattern=NAMED_PATTERNS["tekken"].pattern)
+    path = write(spec, tmp_path, "tekken")
+    report = conversion.verify(path, path, texts=TEXTS, loader=("own", "mistral-common"))
     assert report.equal, report.summary()
     assert "mistral-common" in report.b
     assert report.documents > 5000
@@ -115,28 +118,28 @@ def test_llama_cpp_is_run_through_its_python_package(tmp_path, monkeypatch):
     ("loader", "module", "name", "package"),
     [
         ("llama.cpp", "llama_cpp", "gguf", "llama-cpp-python"),
-        ("minbpe", "regex", "minbpe", "regex"),
+        ("mistral-common", "mistral_common.tokens.tokenizers.tekken", "tekken", "mistral-common"),
         ("stock", "transformers.models.auto.tokenization_auto", "huggingface", "transformers"),
     ],
 )
 def test_a_missing_library_is_named_with_what_to_install(tmp_path, monkeypatch, loader, module, name, package):
     path = write(plain(), tmp_path, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(LoaderError, match=f"this loader needs {package}.* pip install {package}"):
+    with pytest.raises(LoaderError, match=rf"this loader needs {package}.* pip install {package}"):
         conversion.verify(path, path, loader=("own", loader))
 
 
 @pytest.mark.parametrize("loader", ["sentencepiece", "mistral-common", "minbpe", "llama.cpp"])
 def test_a_loader_of_another_format_is_refused(tmp_path, loader):
     conversion.save(small_spec(), tmp_path / "x.tiktoken")
-    with pytest.raises(LoaderError, match=f"x.tiktoken: this is .*rank file.*, and {loader} runs .*; choose another loader"):
+    with pytest.raises(LoaderError, match=rf"x\.tiktoken: this is .*rank file.*, and {loader} runs .*; choose another loader"):
         conversion.verify(small_spec(), tmp_path / "x.tiktoken", loader=("own", loader))
 
 
 @pytest.mark.parametrize("loader", ["stock", "fast", "tokenizers", "plugin"])
 def test_a_damaged_folder_is_named(tmp_path, loader):
     (tmp_path / "tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {"a": "b"}}}')
-    with pytest.raises((LoaderError, FormatError), match=tmp_path.name):
+    with pytest.raises((LoaderError, FormatError, ConversionRefused), match=tmp_path.name):
         conversion.verify(small_spec(), tmp_path, loader=("own", loader))
 
 
@@ -145,7 +148,7 @@ def test_a_library_that_fails_on_a_text_ends_the_comparison_with_its_name(tmp_pa
     failing = SimpleNamespace(compile=lambda pattern: SimpleNamespace(findall=lambda text: 1 / len(text)), escape=None)
     monkeypatch.setitem(sys.modules, "regex", failing)
     monkeypatch.setattr("conversion.minbpe._captures_groups", lambda pattern: False)
-    with pytest.raises(LoaderError, match="x.model run by minbpe's rules .* failed on '': division by zero"):
+    with pytest.raises(LoaderError, match=r"x\.model run by minbpe's rules .* failed on '': division by zero"):
         conversion.verify(plain(), path, loader=("own", "minbpe"))
 
 
@@ -168,23 +171,22 @@ def test_a_tokenizer_that_transformers_rebuilds_is_found_and_the_cause_named(tmp
     assert not report.equal
     found = {cause.cause: cause.smallest.text for cause in report.causes}
     assert found["pattern"] == "12"
-    assert set(found) == {"normaliser", "pattern"}
-    assert {aspect.name: aspect.cause for aspect in report.differences} == {
-        "normalizer": "normaliser",
-        "pre_tokenizer": "pattern",
-    }
+    assert found["special tokens"] == "<|endoftext|>"  # which the class adds
+    assert set(found) == {"special tokens", "normaliser", "pattern"}
+    causes = {aspect.name: aspect.cause for aspect in report.differences}
+    assert causes == {"added_tokens": "special tokens", "normalizer": "normaliser", "pre_tokenizer": "pattern"}
     assert conversion.verify(folder, folder, loader=("fast", "tokenizers")).proof
 
 
 def test_a_llama_folder_that_transformers_rebuilds_is_found(tmp_path):
     """Its class puts no space before text that begins with one, and none behind a special token."""
-    folder = folder_of(conversion.load(PACKAGED["mistral v1"]), tmp_path, model_type="llama")
+    folder = folder_of(pieces(), tmp_path, model_type="llama")
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer"}')
     report = conversion.verify(folder, folder, loader=("stock", "tokenizers"))
     assert report.a.endswith("(LlamaTokenizer)")
-    assert [cause.cause for cause in report.causes] == ["normaliser"]
-    assert report.smallest is not None
-    assert report.smallest.text == " "
+    found = {cause.cause: cause.smallest.text for cause in report.causes}
+    assert found["normaliser"] == " "
+    assert set(found) == {"special tokens", "normaliser"}  # it adds </s>
 
 
 def test_a_folder_that_transformers_leaves_alone_is_proved_equal(tmp_path):
