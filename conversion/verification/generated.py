@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain, islice, pairwise
 
-from conversion.verification.merges_apart import texts_merged_apart, tokens_apart
+from conversion.merges import out_of_reach
+from conversion.verification.merges_apart import as_text, texts_merged_apart, tokens_apart
 from conversion.verification.patterns_apart import characters_told_apart, short_texts, texts_split_apart
 from conversion.verification.side import Side
 from conversion.verification.unicode_versions import edges_of_categories
@@ -28,7 +29,15 @@ _NORMALISED = (
 
 def generated_texts(a: Side, b: Side) -> Iterator[str]:
     """Each text once, and the most telling kinds first."""
-    kinds = (_specials(a, b), _splits(a, b), _merges(a, b), _tokens(a, b), _normalised(a, b), _categories(a, b))
+    kinds = (
+        _specials(a, b),
+        _splits(a, b),
+        _unreachable(a, b),
+        _merges(a, b),
+        _tokens(a, b),
+        _normalised(a, b),
+        _categories(a, b),
+    )
     return iter(dict.fromkeys(text for text in chain.from_iterable(islice(kind, _MOST_OF_A_KIND) for kind in kinds) if text))
 
 
@@ -64,6 +73,14 @@ def _splits(a: Side, b: Side) -> Iterator[str]:
         )
     yield from short_texts(characters, 3 if len(characters) <= 20 else 2)
     yield from (left + right for left in ("a", " ", "1", "'", "\n") for right in short_texts(characters[:60]))
+
+
+def _unreachable(a: Side, b: Side) -> Iterator[str]:
+    """Tokens that only a look at the whole piece finds, alone and in words, where either side looks."""
+    for spec in (a.nearest, b.nearest):
+        if spec is not None and spec.ignore_merges and spec.sentencepiece is None:
+            texts = filter(None, map(as_text, out_of_reach(spec.vocab, spec.merges)))
+            yield from (surrounding.format(text) for text in texts for surrounding in _SURROUNDINGS)
 
 
 def _merges(a: Side, b: Side) -> Iterator[str]:

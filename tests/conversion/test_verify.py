@@ -112,6 +112,8 @@ def test_patterns_that_differ_only_in_spelling_are_one():
 def test_different_published_tokenizers_differ():
     report = conversion.verify(gpt2_spec(), cl100k_spec(), texts=["Hello world"])
     assert report.differing > 300
+    assert report.first is not None
+    assert report.first.where == "text 0"  # a text of the user's says more than a string of ours
     assert "differ" in report.summary()
 
 
