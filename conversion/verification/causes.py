@@ -38,6 +38,7 @@ CAUSE_OF_ASPECT: Mapping[str, Cause] = {
     "ignore_merges": "unreachable tokens",
     "added tokens": "special tokens",
     "normalizer": "normaliser",
+    "add_prefix_space": "normaliser",
     "precompiled_charsmap": "normaliser",
     "prepend_scheme": "normaliser",
     "remove_extra_whitespaces": "normaliser",

@@ -105,7 +105,9 @@ def _normalised(a: Side, b: Side) -> Iterator[str]:
 def _may_normalise(side: Side) -> bool:
     if side.spec is None:
         return side.parts is None or side.parts.get("normalizer") is not None
-    return side.spec.sentencepiece is not None or getattr(side.spec, "normalizer", None) is not None
+    return side.spec.sentencepiece is not None or any(
+        getattr(side.spec, name, None) for name in ("normalizer", "add_prefix_space")
+    )
 
 
 @cache

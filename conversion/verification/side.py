@@ -82,7 +82,8 @@ class Side:
         """The same for byte-level pieces, each of which is merged as a whole."""
         if self.nearest is None or self.nearest.sentencepiece is not None:
             return None
-        return Encoder(self.nearest.replace(pattern=None, added_tokens=()))
+        spec = self.nearest
+        return Encoder(TokenizerSpec(vocab=spec.vocab, merges=spec.merges, ignore_merges=spec.ignore_merges))
 
     def token(self, token_id: int) -> bytes:
         """The bytes of a token; where no description tells them, those of the text it decodes to.
