@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields as dataclass_fields
 from functools import cache, lru_cache, partial
 from typing import Any, Literal
@@ -13,7 +13,16 @@ from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["covers_every_text", "first_difference", "never_produced", "usable_vocab"]
+__all__ = [
+    "compared_aspects",
+    "contrast",
+    "covers_every_text",
+    "differences",
+    "first_difference",
+    "never_produced",
+    "same_split",
+    "usable_vocab",
+]
 
 # Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
 _NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
@@ -25,11 +34,29 @@ def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
     Spelling does not count: the order of added tokens, a pattern written for another engine and back, an added token that
     also stands in the vocabulary where nothing can reach it.
     """
+    return next((f"{aspect}: {detail}" for aspect, detail in differences(a, b)), None)
+
+
+def differences(a: TokenizerSpec, b: TokenizerSpec) -> Iterator[tuple[str, str]]:
+    """Every aspect in which two specs are not one tokenizer, and what differs first in it."""
+    if a.dialect != b.dialect:  # nothing else can be compared
+        yield "dialect", contrast(a.dialect, b.dialect)
+        return
     for aspect, value_of in _ASPECTS.items():
         ours, theirs = value_of(a), value_of(b)
         if ours != theirs:
-            return f"{aspect}: {_contrast(ours, theirs)}"
-    return None
+            yield aspect, contrast(ours, theirs)
+
+
+def same_split(a: TokenizerSpec, b: TokenizerSpec) -> bool:
+    """Whether both split text by one pattern, however it is spelled."""
+    return bool(_one_spelling(a.pattern) == _one_spelling(b.pattern))
+
+
+def compared_aspects(spec: TokenizerSpec) -> list[str]:
+    """What `differences` compares, of a tokenizer of this dialect."""
+    other = {"pattern", "unmatched", "ignore_merges", "merges"} if spec.sentencepiece else _OF_PIECES
+    return [aspect for aspect in _ASPECTS if aspect not in other]
 
 
 def covers_every_text(pattern: str | None) -> bool:
@@ -136,6 +163,8 @@ def _kinds_of_pieces(spec: TokenizerSpec) -> Any:
     )
 
 
+_OF_PIECES = {field.name for field in dataclass_fields(SentencePieceRules)} | {"kinds of pieces", "order of pieces"}
+
 _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "dialect": lambda spec: spec.dialect,
     **{
@@ -154,7 +183,7 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
 }
 
 
-def _contrast(ours: Any, theirs: Any) -> str:
+def contrast(ours: Any, theirs: Any) -> str:
     """The first place where two values differ, short enough for a message."""
     if isinstance(ours, dict):
         ours, theirs = (tuple(sorted(value.items(), key=lambda item: item[1])) for value in (ours, theirs))

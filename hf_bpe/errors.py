@@ -14,6 +14,7 @@ __all__ = [
     "EngineUnavailableError",
     "FormatError",
     "HfBpeError",
+    "LoaderError",
     "PatternError",
     "ResumeRefused",
     "SpecError",
@@ -100,6 +101,10 @@ class CorpusError(HfBpeError, ValueError):
 
 class ResumeRefused(HfBpeError, ValueError):
     """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
+
+
+class LoaderError(HfBpeError, RuntimeError):
+    """A library that was to run a tokenizer is not installed, cannot run this one, or failed on a text."""
 
 
 class EngineUnavailableError(HfBpeError, RuntimeError):
