@@ -76,6 +76,8 @@ class TokenizerSpec:
     merges: pairs of token bytes, best rank first; the merged bytes are in `vocab`. Rank is the position, not the id.
     pattern: how text is split before merging, in the syntax of the `regex` module; None: the whole text is one piece.
     unmatched: text between matches of the pattern is a piece of its own ("keep") or is lost ("drop", as in tiktoken).
+    stages: patterns that split the pieces further, one after the other, each within the borders of the pieces before; text
+        between their matches is kept. For splits in a row that are no one pattern; only tokenizer.json can hold them.
     ignore_merges: a piece that is a token as a whole gets that token's id without merging. It changes ids only where a
         token cannot be reached by merging (Llama 3 has 588 of those).
     added_tokens: matched leftmost first, and the longest of those that start at one place.
@@ -96,6 +98,7 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     ignore_merges: bool = field(default_factory=bool)  # False; a plain default would be found before `__getattr__`
     unmatched: Literal["keep", "drop"] = "keep"
+    stages: tuple[str, ...] = ()
     sentencepiece: SentencePieceRules | None = None
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -108,6 +111,7 @@ class TokenizerSpec:
         object.__setattr__(self, "vocab", MappingProxyType(dict(self.vocab)))
         object.__setattr__(self, "merges", tuple(self.merges))
         object.__setattr__(self, "added_tokens", tuple(self.added_tokens))
+        object.__setattr__(self, "stages", tuple(self.stages))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         self.validate()
 
@@ -234,6 +238,8 @@ class TokenizerSpec:
         rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
         if self.sentencepiece is not None:
             rules += (self.sentencepiece,)
+        if self.stages:
+            rules += (self.stages,)
         digest.update(repr(rules).encode())
         return digest.hexdigest()
 
@@ -372,9 +378,11 @@ def _rule_defects(spec: TokenizerSpec) -> list[str]:
     defects = []
     if spec.unmatched not in ("keep", "drop"):
         defects.append(f"unmatched is {spec.unmatched!r}; it must be 'keep' or 'drop'")
-    if spec.pattern is not None:
+    if spec.stages and spec.pattern is None:
+        defects.append("there are stages but no pattern; make the first of them the pattern")
+    for pattern in (*([] if spec.pattern is None else [spec.pattern]), *spec.stages):
         try:
-            check_pattern(spec.pattern)
+            check_pattern(pattern)
         except PatternError as error:
             defects.append(str(error))
     return defects

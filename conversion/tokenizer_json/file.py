@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
@@ -24,9 +24,10 @@ from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
+if TYPE_CHECKING:
+    from conversion.tokenizer_json.split_rules import SplitRule
 
-SplitRule = tuple[str | None, Literal["keep", "drop"]]
+__all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
 
 
 def _recognises(path: Path, head: bytes) -> bool:
@@ -57,18 +58,21 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
-    pattern, unmatched = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
+    pattern, unmatched, stages = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
     spelled = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
     merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
     added = _read_added_tokens(data.get("added_tokens"), spelled, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    is_idle = partial(never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched)
+    is_idle = partial(
+        never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched, stages=stages
+    )
     return make_spec(
         where,
         vocab=without_added_tokens(spelled, added, is_idle, f"{where}: $.model.vocab"),
         merges=merges,
         pattern=pattern,
         unmatched=unmatched,
+        stages=stages,
         added_tokens=added,
         ignore_merges=ignore_merges,
         provenance=_provenance(data, where),
@@ -200,20 +204,15 @@ def _overlap(first: str, second: str) -> bool:
 def _read_split_rule(data: object, where: str) -> SplitRule:
     *splits, last = _steps(data, where)
     _check_byte_level(last, where)
-    texts = [_read_split(split, where) for split in splits]
-    if last.get("use_regex", True):
-        if texts:
-            raise ConversionRefused(
-                f"{where}: a Split before a ByteLevel that splits again (use_regex: true) is not one pattern"
-            )
-        return NAMED_PATTERNS["gpt2"].pattern, "keep"
-    if not texts:
-        return None, "keep"
+    use_regex = last.get("use_regex", True)
+    if not splits:
+        return (NAMED_PATTERNS["gpt2"].pattern if use_regex else None), "keep", ()
     from conversion.tokenizer_json import split_rules
+    from conversion.tokenizer_json.pre_tokenizers import Split, read_step
+    from hf_bpe.pattern_syntax import parse
 
-    if len(texts) == 1:
-        return split_rules.from_oniguruma(texts[0][0], where), texts[0][1]
-    return split_rules.read_stages(texts, where)
+    gpt2 = [Split(parse(str(NAMED_PATTERNS["gpt2"].pattern)))] if use_regex else []
+    return split_rules.read_stages([*(read_step(split, where) for split in splits), *gpt2], where)
 
 
 def _steps(data: object, where: str) -> list[dict[str, Any]]:
@@ -235,27 +234,6 @@ def _check_byte_level(step: dict[str, Any], where: str) -> None:
         raise ConversionRefused(f"{where}: add_prefix_space puts a space before the text; encode ' ' + text instead")
     if "use_regex" in step:
         field(step, "use_regex", bool, where)
-
-
-def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", "drop"]]:
-    """A Split step -> its regular expression in Oniguruma's syntax, and what becomes of the text between matches."""
-    if step.get("type") != "Split":
-        raise ConversionRefused(
-            f"{where} holds {_kind(step)}, which is no pattern known here; only Split and ByteLevel are read"
-        )
-    pattern = field(step, "pattern", dict, where)
-    if "Regex" not in pattern:
-        raise ConversionRefused(f"{where}: a Split at a fixed string is not read; write it as a Regex")
-    behavior, invert = field(step, "behavior", str, where), field(step, "invert", bool, where)
-    text = field(pattern, "Regex", str, f"{where}.pattern")
-    if behavior == "Isolated":
-        return text, "keep"
-    if behavior == "Removed" and invert:
-        return text, "drop"
-    raise ConversionRefused(
-        f"{where}: a Split with behavior {behavior!r} and invert {json.dumps(invert)} is not read; 'Isolated', or 'Removed' with "
-        "invert, are"
-    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -355,7 +333,7 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
             readable[token_to_bytes(token.content)] = token
         except ValueError:
             continue  # not in the byte alphabet, so no piece is spelled like that
-    idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched)
+    idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched, spec.stages)
     for entry, token in readable.items():
         if entry not in idle:
             raise ConversionRefused(
@@ -367,18 +345,25 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
     """The `pre_tokenizer` part: the spec's pattern and byte alphabet."""
-    from conversion.tokenizer_json import split_rules
-
-    named = find_named_pattern(spec.pattern)
     if spec.pattern is None:
         return _byte_level(use_regex=False)
-    if named is not None and named.name == "gpt2":
+    named = find_named_pattern(spec.pattern)
+    if named is not None and named.name == "gpt2" and not spec.stages:
         return _byte_level(use_regex=True)
+    first = _splits(spec.pattern, "keep" if named else spec.unmatched)
+    return _sequence([*first, *(split for stage in spec.stages for split in _splits(stage, "keep"))])
+
+
+def _splits(pattern: str, unmatched: str) -> list[dict[str, Any]]:
+    """A pattern as a Split, or as the several that it was published as."""
+    from conversion.tokenizer_json import split_rules
+
+    named = find_named_pattern(pattern)
     if named is not None and named.stages:
-        return _sequence([_split(stage, "keep") for stage in named.stages])
+        return [_split(stage, "keep") for stage in named.stages]
     if named is not None and named.pattern is not None and split_rules.means_the_same(named.pattern):
-        return _sequence([_split(named.pattern, "keep")])
-    return _sequence([_split(pattern_for(spec.pattern, "oniguruma"), "keep" if named else spec.unmatched)])
+        return [_split(named.pattern, "keep")]
+    return [_split(pattern_for(pattern, "oniguruma"), unmatched)]
 
 
 def _sequence(splits: Sequence[dict[str, Any]]) -> dict[str, Any]:

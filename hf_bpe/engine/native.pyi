@@ -62,12 +62,13 @@ class Engine:
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool]],
+        stages: Sequence[tuple[str | None, str | None]] = (),
     ) -> Engine:
         """Build the tables.
 
         pattern: in the fancy-regex dialect. family: one of `FAMILIES` if this very pattern is published under that name;
         then its rules run, and the pattern is not looked at. added_tokens: (content, id, special, single_word, lstrip,
-        rstrip). Raises `PatternError`.
+        rstrip). stages: (pattern, family) of further splits of the pieces. Raises `PatternError`.
         """
 
     @staticmethod
@@ -78,6 +79,7 @@ class Engine:
         kinds: bytes,
         byte_fallback: bool,
         prepend_scheme: str,
+        prefix_before_space: bool,
         remove_extra_whitespaces: bool,
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,

@@ -57,13 +57,21 @@ def piece_spans(text: str, pattern: str | None, unmatched: str = "keep") -> list
     return spans
 
 
-def pretokenize(text: str, pattern: str | None, unmatched: str = "keep") -> list[str]:
+def staged_spans(text: str, pattern: str | None, unmatched: str, stages: Sequence[str]) -> list[tuple[int, int]]:
+    """The same for a pattern and stages, each of which sees the pieces of the one before as if each were a whole text."""
+    spans = piece_spans(text, pattern, unmatched)
+    for stage in stages:
+        spans = [(start + a, start + b) for start, stop in spans for a, b in piece_spans(text[start:stop], stage)]
+    return spans
+
+
+def pretokenize(text: str, pattern: str | None, unmatched: str = "keep", stages: Sequence[str] = ()) -> list[str]:
     """Split text into the pieces that merging never crosses.
 
     >>> pretokenize("Hello world", r" ?\\p{L}+")
     ['Hello', ' world']
     """
-    return [text[start:stop] for start, stop in piece_spans(text, pattern, unmatched)]
+    return [text[start:stop] for start, stop in staged_spans(text, pattern, unmatched, stages)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -238,7 +246,7 @@ class ReferenceEngine(Reference):
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
                 continue
             stretch = text[start:stop]
-            for first, last in piece_spans(stretch, self._spec.pattern, self._spec.unmatched):
+            for first, last in staged_spans(stretch, self._spec.pattern, self._spec.unmatched, self._spec.stages):
                 done = _bytes_in(text[: start + first])
                 for token_id in self._encode_piece(stretch[first:last].encode()):
                     spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
@@ -249,7 +257,7 @@ class ReferenceEngine(Reference):
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""
-        return pretokenize(as_unicode(text), self._spec.pattern, self._spec.unmatched)
+        return pretokenize(as_unicode(text), self._spec.pattern, self._spec.unmatched, self._spec.stages)
 
     def _encode_pieces(self, text: str) -> list[int]:
         return [token_id for piece in self.pretokenize(text) for token_id in self._encode_piece(piece.encode())]

@@ -45,7 +45,7 @@ type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (*, vocabulary, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    #[pyo3(signature = (*, vocabulary, pattern, family, keep_unmatched, ignore_merges, added_tokens, stages = Vec::new()))]
     fn new(
         py: Python<'_>,
         vocabulary: &Vocabulary,
@@ -54,8 +54,11 @@ impl Engine {
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
+        stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
-        let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
+        let first = Splitter::new(pattern, family, keep_unmatched);
+        let then = stages.iter().map(|(pattern, family)| Splitter::new(Some(pattern), family.as_deref(), true));
+        let splitter = first.and_then(|first| Ok(first.then(then.collect::<Result<_, _>>()?))).map_err(|error| raise(py, error))?;
         let model = Model::new(Arc::clone(&vocabulary.0), added(added_tokens), splitter, ignore_merges);
         let ints = SharedInts::new(model.ids());
         Ok(Self { model, ints })
@@ -64,7 +67,7 @@ impl Engine {
     /// Of a SentencePiece model. `kinds` has a byte for each piece: its number in the model file.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, remove_extra_whitespaces, escape_whitespaces,
+    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, prefix_before_space, remove_extra_whitespaces, escape_whitespaces,
         treat_whitespace_as_suffix, precompiled_charsmap, denormalizer_charsmap, unk_surface, added_tokens))]
     fn from_pieces(
         py: Python<'_>,
@@ -73,6 +76,7 @@ impl Engine {
         kinds: &[u8],
         byte_fallback: bool,
         prepend_scheme: &str,
+        prefix_before_space: bool,
         remove_extra_whitespaces: bool,
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,
@@ -92,6 +96,7 @@ impl Engine {
                     "never" => Prepend::Never,
                     other => return Err(PyValueError::new_err(format!("prepend_scheme is {other:?}"))),
                 },
+                prefix_before_space,
                 remove_extra_spaces: remove_extra_whitespaces,
                 escape_spaces: escape_whitespaces,
                 space_is_suffix: treat_whitespace_as_suffix,
