@@ -57,7 +57,13 @@ class Lint:
 
     def findings(self, folder: Folder) -> Iterator[Finding]:
         """What it finds in a folder."""
-        return (Finding(self.code, self.severity, *problem) for problem in self.check(folder))
+        for where, what, fix in self.check(folder):
+            yield Finding(self.code, self.severity, where, _sentence(what), _sentence(fix))
+
+
+def _sentence(text: str) -> str:
+    """Messages of libraries, at the end of what a lint says, may have a full stop or not."""
+    return text.rstrip(" .") + "."
 
 
 def lint(severity: Severity) -> Callable[[Callable[[Folder], Iterable[Problem]]], Lint]:
