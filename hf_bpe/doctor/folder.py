@@ -155,11 +155,17 @@ class Folder:
 
     @cached_property
     def token_ids(self) -> dict[str, int]:
-        """Text -> id of all tokens, the added ones included, by the file that decides them; empty where none could be read."""
-        deciding = next((v for v in self.vocabularies if v.file == TOKENIZER), None) or next(iter(self.vocabularies), None)
-        if deciding is None:
-            return {}
-        return {**dict(deciding.entries), **{content: token_id for content, token_id, _ in self.added_tokens()}}
+        """Text -> id of all tokens, the added ones included, by the file that decides them; empty where none could be read.
+
+        What the `tokenizers` library makes of a tokenizer.json counts, not what stands there.
+        """
+        stock = self.stock.tokenizer if self.stock is not None else None
+        if stock is not None:
+            ids: dict[str, int] = stock.get_vocab()
+        else:
+            deciding = next((v for v in self.vocabularies if v.file == TOKENIZER), None) or next(iter(self.vocabularies), None)
+            ids = dict(deciding.entries) if deciding is not None else {}
+        return {content: token_id for content, token_id, _ in self.added_tokens()} | ids if ids else {}
 
     def added_tokens(self) -> Iterator[tuple[str, int, str]]:
         """(text, id, place) of every added token, as often as it is written."""

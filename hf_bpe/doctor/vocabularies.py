@@ -158,12 +158,16 @@ def _tokenizer_json(path: Path, data: Mapping[str, Any]) -> RawVocabulary | None
     byte_fallback = model.get("byte_fallback") is True
     unknown = text_at(model, "unk_token")
     apart = added | ({unknown} if unknown else set()) | (_BYTE_PIECES if byte_fallback else set())
+    # With an affix a merge is no concatenation, and merging does not start from single characters: nothing is said of merges.
+    affixed = any(model.get(key) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
+    merges = {} if affixed else _merges_of_list(list_at(model, "merges"), f"{path.name}: $.model.merges")
     return RawVocabulary(
         file=path.name,
         place=f"{path.name}: $.model.vocab",
         spelling="bytes" if is_byte_level(data) else "pieces",
         **_sorted_out(model["vocab"].items()),
-        **_merges_of_list(list_at(model, "merges"), f"{path.name}: $.model.merges"),
+        **merges,
+        never_made=() if affixed else None,
         whole_lookup=model.get("ignore_merges") is True,
         apart=frozenset(apart),
         byte_fallback=byte_fallback,

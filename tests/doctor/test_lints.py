@@ -232,9 +232,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "rows-against-config": (
         add_file("model.safetensors", safetensors({"lm_head.weight": [512, 4]})),
-        both(
-            add_file("model.safetensors", safetensors({"lm_head.weight": [512, 4]})), set_file("config.json", vocab_size=512)
-        ),
+        both(add_file("model.safetensors", safetensors({"lm_head.weight": [512, 4]})), set_file("config.json", vocab_size=512)),
     ),
     "vocab-size": (set_file("config.json", vocab_size=263), set_file("config.json", text_config={"vocab_size": 300})),
     "special-id": (set_file("generation_config.json", eos_token_id=5), set_file("generation_config.json", eos_token_id=None)),
@@ -321,7 +319,9 @@ def test_what_this_package_writes_is_clean(name: str, tmp_path: Path) -> None:
 
 def test_byte_fallback_without_all_byte_pieces(tmp_path: Path) -> None:
     vocab = {"<unk>": 0, "a": 1, "▁": 2, "<0x41>": 3}
-    files = {"tokenizer.json": {"model": {"type": "BPE", "vocab": vocab, "merges": [], "byte_fallback": True, "unk_token": "<unk>"}}}
+    files = {
+        "tokenizer.json": {"model": {"type": "BPE", "vocab": vocab, "merges": [], "byte_fallback": True, "unk_token": "<unk>"}}
+    }
     [finding] = [each for each in examine(write(tmp_path, files)) if each.code == "missing-bytes"]
     assert "No token for 255 of the 256 bytes: <0x00>" in finding.what
 

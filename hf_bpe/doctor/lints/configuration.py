@@ -167,17 +167,31 @@ def switch_disagrees(folder: Folder) -> Iterator[Problem]:
     """Add_bos_token or add_eos_token against the post-processor."""
     if not folder.json(TOKENIZER):
         return
-    around = tokens_around(folder.json(TOKENIZER).get("post_processor"))
-    for switch, role, added in (("add_bos_token", "bos_token", around[0]), ("add_eos_token", "eos_token", around[1])):
-        wanted = folder.json(CONFIG).get(switch)
+    before, after = tokens_around(folder.json(TOKENIZER).get("post_processor"))
+    for switch, role, added in (("add_bos_token", "bos_token", before), ("add_eos_token", "eos_token", after)):
+        wanted, place = _switch(folder, switch)
         content = folder.roles.get(role, (None, ""))[0]
-        if isinstance(wanted, bool) and content is not None and wanted != (content in added):
+        if wanted is not None and content is not None and wanted != (content in added):
             yield Problem(
-                f"{CONFIG}: $.{switch}",
-                f"It is {str(wanted).lower()}, and the post_processor of {TOKENIZER} {'does not add' if wanted else 'adds'} {quoted(content)}. "
-                "transformers 5 goes by the post_processor; some classes of 4.x (Llama's) go by the switch: other ids",
+                place,
+                f"It stands for {switch}: {str(wanted).lower()}, and the post_processor of {TOKENIZER} "
+                f"{'does not add' if wanted else 'adds'} {quoted(content)}. transformers 5 goes by the post_processor; some classes of "
+                "4.x (Llama's) go by the switch: other ids",
                 "Make the post_processor say what the model was trained with, and remove the switch.",
             )
+
+
+_BOS_BY_DEFAULT = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer")
+"""Classes that put bos before every text in transformers 4.57 unless add_bos_token is false."""
+
+
+def _switch(folder: Folder, switch: str) -> tuple[bool | None, str]:
+    """What a switch says, if anything, and where."""
+    wanted = folder.json(CONFIG).get(switch)
+    if isinstance(wanted, bool):
+        return wanted, f"{CONFIG}: $.{switch}"
+    by_default = switch == "add_bos_token" and (text_at(folder.json(CONFIG), "tokenizer_class") or "").removesuffix("Fast")
+    return (True if by_default in _BOS_BY_DEFAULT else None), f"{CONFIG}: $.tokenizer_class"
 
 
 @lint("hint")
