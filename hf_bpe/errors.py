@@ -19,6 +19,7 @@ __all__ = [
     "ResumeRefused",
     "SpecError",
     "TrainingError",
+    "UnknownLintError",
     "UnknownTokenError",
 ]
 
@@ -89,6 +90,10 @@ class UnknownTokenError(HfBpeError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class UnknownLintError(HfBpeError, ValueError):
+    """A lint was named that there is none of. The message lists them."""
 
 
 class TrainingError(HfBpeError, ValueError):
