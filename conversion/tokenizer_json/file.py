@@ -210,10 +210,13 @@ def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
     """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap."""
     exact = [token.content for token in added if not token.normalized]
     others = [token.content for token in added if token.normalized]
-    found = _first_overlap(exact, others) or _first_overlap(others, exact)
+    found = _first_overlap(exact, others)
+    if found is None:
+        swapped = _first_overlap(others, exact)
+        found = swapped and (swapped[1], swapped[0])
     if found is not None:
         raise ConversionRefused(
-            f"{where}: {found[0]!r} and {found[1]!r} can overlap, but only one of them has normalized: true, so which of the two wins "
+            f"{where}: {found[0]!r} (normalized: false) and {found[1]!r} (normalized: true) can overlap, and which of the two wins "
             "follows no one rule; give both the same value"
         )
 

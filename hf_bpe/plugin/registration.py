@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, Any
 
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.model_types import AUTO_MODULE
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
 __all__ = ["install_registration", "register"]
 
-_AUTO_MODULE = "transformers.models.auto.tokenization_auto"
 _STOCK_NAMES = ("PreTrainedTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend")
 """What a marked folder may name: what this package writes (AutoTokenizer drops "Fast"), or what stock classes make of it."""
 
 
 def install_registration() -> None:
     """Register now, or as soon as transformers' auto classes are imported. Calling it again changes nothing."""
-    if _AUTO_MODULE in sys.modules:
+    if AUTO_MODULE in sys.modules:
         _register_or_warn()
     elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterImport())
@@ -57,7 +57,7 @@ def register() -> None:
 
     With transformers older than 5 it does nothing: the stock class loads the folders with the same ids.
     """
-    auto = importlib.import_module(_AUTO_MODULE)
+    auto = importlib.import_module(AUTO_MODULE)
     if not hasattr(auto, "TokenizersBackend"):  # 4.x
         return
     from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
@@ -102,7 +102,7 @@ class _AfterImport:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != _AUTO_MODULE:
+        if fullname != AUTO_MODULE:
             return None
         with contextlib.suppress(ValueError):  # another thread was faster
             sys.meta_path.remove(self)
