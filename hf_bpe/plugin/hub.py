@@ -47,6 +47,7 @@ def push(
     license: str | None = None,  # noqa: A002
     language: str | list[str] | None = None,
     corpus: Mapping[str, str] | None = None,
+    card: str | None = None,
     overwrite_card: bool = False,
     **ignored: Any,
 ) -> CommitInfo:
@@ -57,7 +58,7 @@ def push(
     private: for a repository that is made now; None leaves it to the namespace. revision: a branch, made if missing.
     create_pr: propose the commit as a pull request instead. token: default: the one of `hf auth login`.
     tags, license, language: for the card's metadata. corpus: name -> text to measure bytes per token on instead of the built-in
-    samples. overwrite_card: replace a README.md that this package did not write or that was edited since; it is kept otherwise,
+    samples. card: your own README.md instead of the one made here (one made here earlier is made anew). overwrite_card: replace a README.md that this package did not write or that was edited since; it is kept otherwise,
     with a warning.
     ignored: what other `push_to_hub` methods take and a tokenizer has no use for (`max_shard_size`).
 
@@ -75,9 +76,10 @@ def push(
         present = {entry.rfilename for entry in found.siblings or ()}
         theirs = _files(api, repo_id, found.sha, present & {CARD_FILE, _MODEL_CONFIG})
     _warn_of_drift(theirs, files, repo_id)
-    card = model_card.render(record, files, repo_id, tags=tags or (), license=license, language=language, corpus=corpus)
+    if card is None or model_card.is_unedited(card):
+        card = model_card.render(record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus)
     additions = dict(files)
-    if overwrite_card or _is_ours(theirs.get(CARD_FILE)):
+    if overwrite_card or _may_go(theirs.get(CARD_FILE), card):
         additions[CARD_FILE] = card.encode()
     else:
         warnings.warn(
@@ -115,8 +117,9 @@ def _files(api: HfApi, repo_id: str, revision: str | None, names: Iterable[str])
         }
 
 
-def _is_ours(card: bytes | None) -> bool:
-    return card is None or model_card.is_unedited(card.decode("utf-8", "replace"))
+def _may_go(present: bytes | None, card: str) -> bool:
+    """Whether the card that is there may be replaced without asking."""
+    return present is None or present == card.encode() or model_card.is_unedited(present.decode("utf-8", "replace"))
 
 
 def _warn_of_drift(theirs: Mapping[str, bytes], files: Mapping[str, bytes], repo_id: str) -> None:

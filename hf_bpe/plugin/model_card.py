@@ -37,7 +37,7 @@ def render(
     files: Mapping[str, bytes],
     repo_id: str,
     *,
-    tags: Iterable[str] = (),
+    tags: Iterable[str] | None = None,
     license: str | None = None,  # noqa: A002
     language: str | list[str] | None = None,
     corpus: Mapping[str, str] | None = None,
@@ -53,7 +53,7 @@ def render(
     samples = _samples()
     refusal = _why_not_in_tiktoken(spec)
     text = environment.from_string(_resource("template.md")).render(
-        tags=list(dict.fromkeys([*_TAGS, *tags])),
+        tags=list(dict.fromkeys([*_TAGS, *(tags or ())])),
         license=license,
         languages=[language] if isinstance(language, str) else language,
         name=PurePosixPath(repo_id).name,

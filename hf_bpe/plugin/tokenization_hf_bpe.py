@@ -15,7 +15,7 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils import PaddingStrategy
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import hub, saving
+from hf_bpe.plugin import hub, model_card, saving
 from hf_bpe.plugin.inputs import Batch, read_inputs
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -28,6 +28,7 @@ from hf_bpe.plugin.loading import (
     with_prefix_rule,
 )
 from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.origin import Origin
 from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
 from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
@@ -89,7 +90,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
                     "pass either a TokenizerSpec or a file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
                     "and .from_pretrained(folder) are the usual ways"
                 )
-            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, "")
+            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, Origin(""))
         if not loaded.is_complete:
             loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
         self._template = loaded.template
@@ -132,11 +133,17 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     def from_pretrained(cls, pretrained_model_name_or_path: str | os.PathLike[str], *inputs: Any, **kwargs: Any) -> Any:
         """Load a folder or a repository on the Hub; arguments as in every transformers tokenizer.
 
-        The folder need not have been saved by this class. Raises `FormatError` for damaged files and `ConversionRefused`,
-        which names the reason, for a tokenizer that cannot be run exactly.
+        The folder need not have been saved by this class: it may hold GPT-2's files, a rank file of tiktoken, a tekken.json or a
+        .model file only. Raises `FormatError` for damaged files and `ConversionRefused`, which names the reason, for a tokenizer
+        that cannot be run exactly.
+
+        pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
+            tokenizer_config.json does.
         """
+        given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
+        origin = Origin.of(pretrained_model_name_or_path, kwargs, *given)
         try:
-            return super().from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+            return super().from_pretrained(pretrained_model_name_or_path, *inputs, origin=origin, **kwargs)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
@@ -145,7 +152,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     def _from_pretrained(cls, resolved_vocab_files: dict[str, Any], name: Any, *inputs: Any, **kwargs: Any) -> Any:
         """Read the vocabulary once, here: transformers would read it a second time and report damage without a name."""
         files = dict(resolved_vocab_files)
-        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), name)
+        origin = kwargs.pop("origin", None) or Origin(str(name))
+        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), origin)
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
@@ -521,6 +529,11 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         files = saving.render(record, auto=auto)
         saving.check(record, files)
         return hub.push(record, files, repo_id, **kwargs)
+
+    def model_card(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> str:
+        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, as there."""
+        record = self._record()
+        return model_card.render(record, saving.render(record, auto=auto), repo_id, **kwargs)
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Save tokenizer.json alone. Returns its path."""
