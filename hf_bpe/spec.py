@@ -35,7 +35,7 @@ class VocabularyTable(Protocol):
         """The id of a token."""
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The token of an id. May look at every id."""
+        """The token of an id."""
 
     @property
     def n_vocab(self) -> int:
@@ -181,9 +181,11 @@ class TokenizerSpec:
         97
         """
         token_id = self.table.token_id(token) if self.table is not None else self.vocab.get(token)
-        if token_id is None:
-            token_id = next((t.id for t in self.added_tokens if t.content.encode() == token), None)
-        return token_id
+        return self._added_ids.get(token) if token_id is None else token_id
+
+    @cached_property
+    def _added_ids(self) -> dict[bytes, int]:
+        return {token.content.encode(): token.id for token in self.added_tokens}
 
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes of an id, added tokens included, or None. Looks at every id.
@@ -251,7 +253,11 @@ class TokenizerSpec:
         257
         """
         if self.sentencepiece is None:
-            return replace(self, **changes)
+            if self.table is None or changes.keys() & {"vocab", "merges", "sentencepiece"}:
+                return replace(self, **changes)
+            kept = (f.name for f in dataclass_fields(self) if f.name not in ("vocab", "merges", "sentencepiece"))
+            rules = {name: self.__dict__[name] for name in kept if name in self.__dict__}  # ignore_merges may be unknown yet
+            return self.from_table(self.table, **rules | changes)
         fields = {"added_tokens": self.added_tokens, "provenance": self.provenance} | changes
         return self.from_sentencepiece(fields.pop("sentencepiece", self.sentencepiece), **fields)
 

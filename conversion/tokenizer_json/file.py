@@ -7,22 +7,22 @@ Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencep
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversion.equality import never_produced
-from conversion.format import Format, Given, make_spec
+from conversion.format import Format, Given, make_spec, spec_of_table
 from conversion.json_text import field, read_json
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
 from hf_bpe.byte_level import token_to_bytes
-from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.engine.backends import load_native
+from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
-from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
 
 if TYPE_CHECKING:
     from conversion.tokenizer_json.split_rules import SplitRule
@@ -59,24 +59,51 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
     pattern, unmatched, stages = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
-    spelled = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
-    merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
-    added = _read_added_tokens(data.get("added_tokens"), spelled, f"{where}: $.added_tokens")
+    raw_vocab = field(model, "vocab", dict, f"{where}: $.model")
+    raw_merges = field(model, "merges", list, f"{where}: $.model")
+    added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    is_idle = partial(
-        never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched, stages=stages
-    )
-    return make_spec(
-        where,
-        vocab=without_added_tokens(spelled, added, is_idle, f"{where}: $.model.vocab"),
-        merges=merges,
-        pattern=pattern,
-        unmatched=unmatched,
-        stages=stages,
-        added_tokens=added,
-        ignore_merges=ignore_merges,
-        provenance=_provenance(data, where),
-    )
+    rules = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
+    fields = {**rules, "added_tokens": added, "provenance": _provenance(data, where)}
+    table = _native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
+    if table is not None:
+        return spec_of_table(where, table, **fields)
+    spelled = read_vocab(raw_vocab, f"{where}: $.model.vocab")
+    merges = _read_merges(raw_merges, spelled, f"{where}: $.model.merges")
+    vocab = without_added_tokens(spelled, added, partial(never_produced, merges=merges, **rules), f"{where}: $.model.vocab")
+    return make_spec(where, vocab=vocab, merges=merges, **fields)
+
+
+def _native_table(
+    vocab: dict[str, int],
+    merges: list[Any],
+    added: Sequence[AddedToken],
+    never_whole: Callable[[Collection[bytes]], set[bytes]],
+) -> VocabularyTable | None:
+    """Vocabulary and merges as the native engine reads them, 20 times as fast; None where it finds anything amiss or doubtful.
+
+    What is amiss, and where, is then said by the slow way. Added tokens are left out, as if nothing but their text gave them;
+    a merge that uses or makes one is found amiss. never_whole: those that no text has as a piece to be looked up as a whole.
+    """
+    native = load_native()
+    listed = frozenset(token.content for token in added if token.content in vocab)
+    if native is None:
+        return None
+    spelled = {token for token in map(_bytes_or_none, listed) if token is not None}
+    if never_whole(spelled) != spelled:
+        return None
+    try:
+        table: VocabularyTable = native.Vocabulary.from_spelled(vocab, merges, listed)
+    except (HfBpeError, ValueError, TypeError, OverflowError):
+        return None
+    return table
+
+
+def _bytes_or_none(spelling: str) -> bytes | None:
+    try:
+        return token_to_bytes(spelling)
+    except ValueError:
+        return None
 
 
 def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: str) -> TokenizerSpec:
@@ -184,17 +211,36 @@ def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
     """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap."""
     exact = [token.content for token in added if not token.normalized]
     others = [token.content for token in added if token.normalized]
-    for first, second in product(exact, others):
-        if _overlap(first, second) or _overlap(second, first):
-            raise ConversionRefused(
-                f"{where}: {first!r} (normalized: false) and {second!r} (normalized: true) can overlap, and which of the two wins "
-                "follows no one rule; give both the same value"
-            )
+    found = _first_overlap(exact, others)
+    if found is None:
+        swapped = _first_overlap(others, exact)
+        found = swapped and (swapped[1], swapped[0])
+    if found is not None:
+        raise ConversionRefused(
+            f"{where}: {found[0]!r} (normalized: false) and {found[1]!r} (normalized: true) can overlap, and which of the two wins "
+            "follows no one rule; give both the same value"
+        )
 
 
-def _overlap(first: str, second: str) -> bool:
-    """Whether the second can begin inside the first."""
-    return second in first or any(second.startswith(first[start:]) for start in range(1, len(first)))
+def _first_overlap(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str] | None:
+    """Two texts of which the second can begin inside the first. By looking up beginnings: 100,000 texts take a second, pairs days.
+
+    >>> _first_overlap(["<ab>", "<c>"], ["b", "c>d"])
+    ('<ab>', 'b')
+    """
+    beginnings = {second[:length]: second for second in seconds for length in range(1, len(second) + 1)}
+    lengths = sorted({len(second) for second in seconds})
+    whole = set(seconds)
+    for first in firsts:
+        for start in range(len(first)):
+            if first[start : start + 1] not in beginnings:
+                continue
+            inside = next((first[start : start + n] for n in lengths if first[start : start + n] in whole), None)
+            if inside is not None:
+                return first, inside
+            if start and first[start:] in beginnings:
+                return first, beginnings[first[start:]]
+    return None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def train_byte_level(
     wanted = _wanted_merges(vocab_size, special_tokens, min_frequency, max_token_length)
     resolved = resolve_pattern(pattern)
     counter = _make_counter(resolved, special_tokens, num_threads, engine)
-    _count_corpus(corpus, counter, resolved, special_tokens, progress)
+    seen = _count_corpus(corpus, counter, resolved, special_tokens, progress)
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
         bar.update(len(merges) - bar.n)
@@ -126,7 +126,13 @@ def train_byte_level(
             "lower min_frequency.",
             stacklevel=3,
         )
-    return _build_spec(merges, resolved, special_tokens)
+    provenance = {
+        "made by": "hf_bpe.train",
+        "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else's business
+        "pairs merged if seen": f"{min_frequency:,} times or more",
+        "longest token": f"{max_token_length} bytes" if max_token_length else "no limit",
+    }
+    return _build_spec(merges, resolved, special_tokens, provenance)
 
 
 def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency: int, max_token_length: int | None) -> int:
@@ -154,7 +160,8 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
 
 def _count_corpus(
     corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool
-) -> None:
+) -> int:
+    """Count a corpus, and return its size in bytes."""
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
     cuttable = can_cut(pattern) and not any("\n" in token for token in special_tokens)
     total = corpus_size(corpus_paths(corpus))
@@ -167,9 +174,12 @@ def _count_corpus(
             bar.update(size)
     if not seen:
         raise CorpusError("the corpus is empty: no text to learn from")
+    return seen
 
 
-def _build_spec(merges: list[tuple[int, int]], pattern: str | None, special_tokens: Sequence[str]) -> TokenizerSpec:
+def _build_spec(
+    merges: list[tuple[int, int]], pattern: str | None, special_tokens: Sequence[str], provenance: dict[str, str]
+) -> TokenizerSpec:
     tokens = [bytes([byte]) for byte in range(256)]
     pairs = []
     for left, right in merges:
@@ -181,5 +191,5 @@ def _build_spec(merges: list[tuple[int, int]], pattern: str | None, special_toke
         merges=tuple(pairs),
         pattern=pattern,
         added_tokens=tuple(added),
-        provenance={"made by": "hf_bpe.train"},
+        provenance=provenance,
     )
