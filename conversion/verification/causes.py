@@ -14,7 +14,6 @@ from conversion.equality import same_split
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, WITH_TEMPLATE, Reading, Side
 from conversion.verification.unicode_versions import versions_disagree
 from hf_bpe.engine import Encoder
-from hf_bpe.engine.reference import split_on_added_tokens
 from hf_bpe.spec import AddedToken
 
 __all__ = ["CAUSES", "CAUSE_OF_ASPECT", "Cause", "find_cause"]
@@ -60,8 +59,11 @@ def find_cause(a: Side, b: Side, text: str, reading: Reading, a_ids: list[int], 
     stretches = [_stretches(side, text, reading) for side in (a, b)]
     if stretches[0] != stretches[1]:
         return "special tokens"
-    for content, is_token in stretches[0]:
-        cause = None if is_token else _cause_in_stretch(a, b, content)
+    apart = [content for content, is_token in stretches[0] if not is_token and _encoded_apart(a, b, content)]
+    if not apart:
+        return "normaliser"  # what each puts, or takes away, where a special token stands beside
+    for content in apart:
+        cause = _cause_in_stretch(a, b, content)
         if cause is not None:
             return cause
     return "Unicode version" if versions_disagree(text) else "unknown"
@@ -69,9 +71,12 @@ def find_cause(a: Side, b: Side, text: str, reading: Reading, a_ids: list[int], 
 
 def _stretches(side: Side, text: str, reading: Reading) -> list[tuple[str, bool]]:
     """The added tokens in a text and what stands between them; which of the two it is."""
-    matched = [token for token in side.added_tokens if reading != AS_TEXT or not token.special]
-    parts = split_on_added_tokens(text, matched)
+    parts = side.split[reading](text)
     return [(part.content, True) if isinstance(part, AddedToken) else (part, False) for part in parts]
+
+
+def _encoded_apart(a: Side, b: Side, text: str) -> bool:
+    return a.readings[AS_TEXT]([text]) != b.readings[AS_TEXT]([text])
 
 
 def _cause_in_stretch(a: Side, b: Side, text: str) -> Cause | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from conversion.verification.stretches import Split, splitter
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -34,6 +35,7 @@ class Side:
     spec: what the library runs; None where it is nothing a spec can say, and `unsaid` says why.
     nearest: the spec, or else one that lacks what could not be said: enough to name tokens and to aim texts at, no proof of anything.
     parts: for `tokenizers` and what is built on it: the tokenizer.json of what is in memory, which need not be that on disk.
+    tokens: what ids stand for, where `nearest` does not say it.
     pieces: a text without special tokens -> what is merged, as the library itself splits it; None where it does not show that.
     """
 
@@ -48,7 +50,7 @@ class Side:
     unsaid: str = ""
     parts: Mapping[str, Any] | None = None
     pieces: Callable[[str], list[str]] | None = None
-    _tokens: dict[int, bytes] = field(default_factory=dict, compare=False, repr=False)
+    tokens: dict[int, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def label(self) -> str:
@@ -62,6 +64,13 @@ class Side:
             return self.nearest.added_tokens
         listed = self.parts["added_tokens"] if self.parts is not None else ()
         return tuple(AddedToken(**token) for token in listed)
+
+    @cached_property
+    def split(self) -> Mapping[Reading, Split]:
+        """For each reading, what cuts a text at its added tokens."""
+        always = splitter([token for token in self.added_tokens if not token.special])
+        everywhere = splitter(self.added_tokens)
+        return {AS_TEXT: always, AS_SPECIAL: everywhere, WITH_TEMPLATE: everywhere}
 
     @cached_property
     def own_encoder(self) -> Encoder | None:
@@ -81,9 +90,9 @@ class Side:
         >>> side.token(97)  # doctest: +SKIP
         b'a'
         """
-        if not self._tokens and self.nearest is not None:
-            self._tokens.update({known: token for token, known in self.nearest.vocab.items()})
-            self._tokens.update({token.id: token.content.encode() for token in self.nearest.added_tokens})
-        if token_id not in self._tokens:
-            self._tokens[token_id] = self.decode([[token_id]])[0].encode()
-        return self._tokens[token_id]
+        if not self.tokens and self.nearest is not None:
+            self.tokens.update({known: token for token, known in self.nearest.vocab.items()})
+            self.tokens.update({token.id: token.content.encode() for token in self.nearest.added_tokens})
+        if token_id not in self.tokens:
+            self.tokens[token_id] = self.decode([[token_id]])[0].encode()
+        return self.tokens[token_id]

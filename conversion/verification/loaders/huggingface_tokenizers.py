@@ -78,7 +78,8 @@ def described(tokenizer: Any, where: str) -> dict[str, Any]:
     parts = json.loads(tokenizer.to_str())
     spec, unsaid = _read(parts, where)
     nearest = spec if spec is not None else _read({**parts, "normalizer": None, "post_processor": None}, where)[0]
-    return {"parts": parts, "spec": spec, "nearest": nearest, "unsaid": unsaid}
+    tokens = {} if nearest is not None else {token_id: token.encode() for token, token_id in tokenizer.get_vocab().items()}
+    return {"parts": parts, "spec": spec, "nearest": nearest, "unsaid": unsaid, "tokens": tokens}
 
 
 def _read(parts: dict[str, Any], where: str) -> tuple[TokenizerSpec | None, str]:

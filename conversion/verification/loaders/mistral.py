@@ -6,7 +6,7 @@ from functools import partial
 
 from conversion import tekken
 from conversion.verification.loaders.files import TokenizerFile, library, named
-from conversion.verification.loaders.stretches import stretch_by_stretch
+from conversion.verification.loaders.without_specials import stretch_by_stretch
 from conversion.verification.side import Side
 
 __all__ = ["load"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conversion import sentencepiece
 from conversion.verification.loaders.files import TokenizerFile, library, named
-from conversion.verification.loaders.stretches import stretch_by_stretch
+from conversion.verification.loaders.without_specials import stretch_by_stretch
 from conversion.verification.side import Side
 
 __all__ = ["load"]

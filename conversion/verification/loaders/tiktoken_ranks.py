@@ -8,7 +8,7 @@ from conversion.json_text import read_json
 from conversion.sidecar import file_sidecar
 from conversion.tiktoken import FORMAT, file, to_tiktoken_encoding
 from conversion.verification.loaders.files import TokenizerFile, library, named
-from conversion.verification.loaders.stretches import stretch_by_stretch
+from conversion.verification.loaders.without_specials import stretch_by_stretch
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, Side
 from hf_bpe.engine import Encoder
 from hf_bpe.files import read_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, Encode, Reading
-from hf_bpe.engine.reference import split_on_added_tokens
+from conversion.verification.stretches import splitter
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["stretch_by_stretch"]
@@ -13,10 +13,11 @@ __all__ = ["stretch_by_stretch"]
 
 def stretch_by_stretch(spec: TokenizerSpec, encode: Callable[[str], list[int]]) -> Mapping[Reading, Encode]:
     """The readings of a library that encodes one text at a time, whatever it spells."""
+    split = splitter(spec.added_tokens)
 
     def as_special(text: str) -> list[int]:
         ids: list[int] = []
-        for part in split_on_added_tokens(text, spec.added_tokens):
+        for part in split(text):
             ids += [part.id] if isinstance(part, AddedToken) else encode(part)
         return ids
 
