@@ -64,8 +64,8 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    rules = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
-    fields = {
+    rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
+    fields: dict[str, Any] = {
         **rules,
         "normalizer": read_normalizer(data.get("normalizer"), f"{where}: $.normalizer"),
         "add_prefix_space": _adds_prefix_space(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer"),
