@@ -15,6 +15,7 @@ from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = [
+    "NEIGHBOURS",
     "compared_aspects",
     "contrast",
     "covers_every_text",
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 # Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
-_NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
+NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
 
 
 def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
@@ -110,7 +111,7 @@ def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep"
     except UnicodeDecodeError:
         return False  # pieces are text
     pretokenize = _pretokenizer(pattern, unmatched, stages)
-    contexts = (before + text + after for before in _NEIGHBOURS for after in _NEIGHBOURS)
+    contexts = (before + text + after for before in NEIGHBOURS for after in NEIGHBOURS)
     return any(text in pretokenize(context) for context in contexts)
 
 

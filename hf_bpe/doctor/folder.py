@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from hf_bpe.doctor.stock import StockTokenizer, load_stock
 from hf_bpe.doctor.vocabularies import RawVocabulary, read_vocabulary
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_text
+from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["ROLES", "Folder"]
 
@@ -34,6 +36,16 @@ _VOCABULARY_NAME = re.compile(r"\.(tiktoken|gguf|model(\.v\w+)?)$|^tekken.*(?<!\
 
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 """The names that transformers gives special tokens."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The tokenizer that our reader finds in a file, or why it refuses. states_split: the file says how text is split."""
+
+    file: str
+    spec: TokenizerSpec | None
+    refusal: FormatError | ConversionRefused | None
+    states_split: bool
 
 
 class Folder:
@@ -59,9 +71,8 @@ class Folder:
         for file in self._vocabulary_files():
             self._read_vocabulary(file)
         if not (self.formats or self.damaged or any(name in self.files for name in (CONFIG, SPECIALS, ADDED, TEMPLATE))):
-            raise FormatError(
-                f"{path}: {'no file in it' if self.path.is_dir() else 'it'} is a tokenizer of a format known here"
-            )
+            what = "holds no tokenizer" if self.path.is_dir() else "is no tokenizer"
+            raise FormatError(f"{path}: {what} of a format known here; name the folder or file of one")
 
     # -----------------------------------------------------------------------------------------------------------------
     # Raw files
@@ -132,16 +143,17 @@ class Folder:
             self.vocabularies.append(vocabulary)
 
     @cached_property
-    def refusals(self) -> list[tuple[str, Exception]]:
-        """(file, why the reader of its format refuses it) of each vocabulary file that is refused."""
-        found: list[tuple[str, Exception]] = []
+    def readings(self) -> list[Reading]:
+        """What the reader of its format makes of each vocabulary file."""
+        found: list[Reading] = []
         for path, chosen in self.formats:
             # What a rank file does not say is no defect of it.
             lacks_pattern = chosen.name == "tiktoken" and not path.with_name(file_sidecar(path.name)).exists()
             try:
-                chosen.read(path, Given(pattern=None) if lacks_pattern else Given())
+                spec = chosen.read(path, Given(pattern=None) if lacks_pattern else Given())
+                found.append(Reading(path.name, spec, None, states_split=not lacks_pattern))
             except (FormatError, ConversionRefused) as error:
-                found.append((path.name, type(error)(self.without_path(error))))
+                found.append(Reading(path.name, None, type(error)(self.without_path(error)), states_split=False))
         return found
 
     @cached_property

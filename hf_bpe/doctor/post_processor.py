@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from hf_bpe.doctor.shapes import dicts_in, list_at, object_at, text_at
+from collections.abc import Iterator
+
+from hf_bpe.doctor.shapes import dicts_in, is_id, list_at, object_at, text_at
 from hf_bpe.doctor.steps import steps_of
 
-__all__ = ["tokens_around"]
+__all__ = ["named_ids", "tokens_around"]
 
 
 def tokens_around(data: object) -> tuple[list[str], list[str]]:
@@ -31,6 +33,21 @@ def tokens_around(data: object) -> tuple[list[str], list[str]]:
                 if name is not None:
                     side += _tokens_named(name, object_at(step, "special_tokens", name))
     return before, after
+
+
+def named_ids(data: object) -> Iterator[tuple[str, int]]:
+    """(token, id) of every token that the post-processor names.
+
+    >>> list(named_ids({"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}))
+    [('<s>', 0), ('</s>', 2)]
+    """
+    for _, step in steps_of(data, "", "processors"):
+        pairs = [] if step.get("type") == "TemplateProcessing" else [tuple(list_at(step, end)) for end in ("cls", "sep")]
+        for entry in object_at(step, "special_tokens").values():
+            pairs += zip(list_at(entry, "tokens"), list_at(entry, "ids"), strict=False)
+        for pair in pairs:
+            if len(pair) == 2 and isinstance(pair[0], str) and is_id(pair[1]):
+                yield pair[0], pair[1]
 
 
 def _first_text(pair: list[object]) -> list[str]:

@@ -75,18 +75,19 @@ class RawVocabulary:
             if self._are_implied(self.merges):
                 return []
             return [token for token in candidates if last_pair(token, lambda *pair: rank_of.get(pair)) not in rank_of]
-        by_rank = sorted(self.tokens, key=self.tokens.__getitem__)
-        _, unreachable = recover_merges([token_to_bytes(token) for token in by_rank])
+        _, unreachable = recover_merges(self._table(self.tokens))
         return [bytes_to_token(token) for token in unreachable]
+
+    def _table(self, tokens: Iterable[str]) -> list[bytes]:
+        """Tokens as bytes, in the order of their ids. Raises `ValueError` for one that is no spelling of bytes."""
+        return [token_to_bytes(token) for token in sorted(filter(None, tokens), key=self.tokens.__getitem__)]
 
     def _are_implied(self, merges: tuple[Pair, ...]) -> bool:
         """Whether the merges are those that the order of the ids implies, and make all: quick to see, and so for most files."""
         if self.spelling != "bytes":
             return False
         try:
-            table = [
-                token_to_bytes(token) for token in sorted(self.tokens, key=self.tokens.__getitem__) if token not in self.apart
-            ]
+            table = self._table(self.tokens.keys() - self.apart)
         except ValueError:
             return False  # a token that is no spelling of bytes
         implied, unreachable = recover_merges(table)

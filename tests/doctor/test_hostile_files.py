@@ -28,8 +28,9 @@ def findings_or_refusal(path: Path) -> list[Finding]:
     try:
         return examine(path)
     except FormatError as error:
-        assert str(path) in str(error)
-        return []
+        message = str(error)
+    assert str(path) in message
+    return []
 
 
 def rich() -> dict[str, Any]:

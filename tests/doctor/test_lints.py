@@ -126,6 +126,7 @@ CASES: dict[str, tuple[Change, Change]] = {
         steps(split({"Regex": r"\s?\S+|\s+"}), byte_level()),
         steps({"type": "Digits", "individual_digits": True}, byte_level()),
     ),
+    "token-across-split": (regex(r"\S|\s+"), regex(r" ?\w+|\W")),
     "byte-level-twice": (steps(byte_level(), byte_level(use_regex=False)), steps(byte_level())),
     "byte-level-order": (
         steps(byte_level(use_regex=False), split({"Regex": r"\s+"})),
@@ -144,6 +145,14 @@ CASES: dict[str, tuple[Change, Change]] = {
     "prefix-special": (
         both(add_token("<a>", 264), add_token("<a><b>", 265)),
         both(add_token("<a>", 264), add_token("<a2>", 265), add_token("<a><c>", 266, special=False)),
+    ),
+    "overlapping-special": (
+        both(add_token("ab", 264), add_token("bcd", 265)),
+        both(add_token("abc", 264), add_token("bd", 265)),
+    ),
+    "post-processor-id": (
+        lambda files: document(files).update(post_processor=bos_processor(number=262)),
+        lambda files: document(files).update(post_processor=bos_processor()),
     ),
     "added-token-twice": (add_token("<s>", 262), add_token("<t>", 264)),
     "renumbered-token": (add_token("<t>", 300), add_token("<t>", 264)),

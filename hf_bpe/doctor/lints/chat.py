@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, TEMPLATE, TOKENIZER, Folder
 from hf_bpe.doctor.post_processor import tokens_around
-from hf_bpe.doctor.rendering import render
+from hf_bpe.doctor.rendering import Rendered, render
 from hf_bpe.doctor.shapes import dicts_in, quoted, text_at
 from hf_bpe.errors import some
 
@@ -22,7 +23,7 @@ def double_bos(folder: Folder) -> Iterator[Problem]:
     """A chat template that begins with the bos that the post-processor adds too."""
     before, place = _tokens_before_text(folder)
     for name, template in _templates(folder):
-        text = render(template, _special_tokens(folder)).text
+        text = _rendered(template, _special_tokens(folder)).text
         doubled = next((token for token in before if token and text and text.startswith(token)), None)
         if doubled is not None:
             yield Problem(
@@ -46,7 +47,7 @@ def _tokens_before_text(folder: Folder) -> tuple[list[str], str]:
 def template_fails(folder: Folder) -> Iterator[Problem]:
     """A chat template that cannot be rendered."""
     for name, template in _templates(folder):
-        rendered = render(template, _special_tokens(folder))
+        rendered = _rendered(template, _special_tokens(folder))
         if rendered.is_defect:
             yield Problem(
                 name,
@@ -61,7 +62,7 @@ def template_unknown_token(folder: Folder) -> Iterator[Problem]:
     """A marker in rendered chats that is no token."""
     known = folder.token_ids.keys()
     for name, template in _templates(folder) if known else ():
-        text = render(template, _special_tokens(folder)).text or ""
+        text = _rendered(template, _special_tokens(folder)).text or ""
         strange = list(dict.fromkeys(marker for marker in _MARKER.findall(text) if marker not in known))
         if strange:
             yield Problem(
@@ -134,5 +135,11 @@ def _templates(folder: Folder) -> Iterator[tuple[str, str]]:
             yield f"{CONFIG}: $.chat_template[{number}]", text
 
 
-def _special_tokens(folder: Folder) -> dict[str, str]:
-    return {role: content for role, (content, _) in folder.roles.items()}
+def _special_tokens(folder: Folder) -> tuple[tuple[str, str], ...]:
+    return tuple((role, content) for role, (content, _) in folder.roles.items())
+
+
+@lru_cache(maxsize=32)
+def _rendered(template: str, special_tokens: tuple[tuple[str, str], ...]) -> Rendered:
+    """Several lints ask, and a template that does not end takes all the time that it gets."""
+    return render(template, dict(special_tokens))

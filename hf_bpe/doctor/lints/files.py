@@ -18,19 +18,20 @@ def damaged_file(folder: Folder) -> Iterator[Problem]:
     """A file that cannot be parsed, or that contradicts itself."""
     for name, message in folder.damaged.items():
         yield Problem(name, f"No program reads it: {message}", f"{_FETCH}.")
-    for name, error in folder.refusals:
-        if isinstance(error, FormatError) and name not in folder.damaged:
-            yield Problem(name, f"hf_bpe does not read it, and others may stumble: {error}", "Do what the message says.")
+    for reading in folder.readings:
+        if isinstance(reading.refusal, FormatError) and reading.file not in folder.damaged:
+            what = f"hf_bpe does not read it, and others may stumble: {reading.refusal}"
+            yield Problem(reading.file, what, "Do what the message says.")
 
 
 @lint("warning")
 def refused(folder: Folder) -> Iterator[Problem]:
     """A sound file that hf_bpe cannot run exactly."""
-    for name, error in folder.refusals:
-        if isinstance(error, ConversionRefused):
+    for reading in folder.readings:
+        if isinstance(reading.refusal, ConversionRefused):
             yield Problem(
-                name,
-                f"hf_bpe cannot run or convert it exactly, and says so instead of giving other ids: {error}",
+                reading.file,
+                f"hf_bpe cannot run or convert it exactly, and says so instead of giving other ids: {reading.refusal}",
                 "Use it with the library it was made for; here nothing is wrong with the file itself.",
             )
 

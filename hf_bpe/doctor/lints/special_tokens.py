@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from conversion.gguf.tokens import overlap_conflict
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, SPECIALS, TOKENIZER, Folder
+from hf_bpe.doctor.post_processor import named_ids
 from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at, quoted
 from hf_bpe.errors import some
 
@@ -16,15 +18,38 @@ _FLAGS = ("special", "lstrip", "rstrip", "single_word", "normalized")
 @lint("warning")
 def prefix_special(folder: Folder) -> Iterator[Problem]:
     """A special token with which another one begins."""
-    pairs = list(_prefixes(content for content, flags in folder.flags.items() if flags.get("special") is True))
-    if pairs:
-        shown = [f"{quoted(short)} and {quoted(long)}" for short, long in pairs]
-        yield Problem(
-            f"{TOKENIZER}: $.added_tokens",
-            f"One special token begins another: {some(shown)}. transformers takes the longest; tiktoken takes one or the other by the "
-            "order of its table, so the same prompt gets other ids there",
-            "Rename one of the two, so that neither begins the other (such names end with a character used nowhere else, like '>').",
-        )
+    for place, contents in _specials(folder):
+        pairs = [f"{quoted(short)} and {quoted(long)}" for short, long in _prefixes(contents)]
+        if pairs:
+            yield Problem(
+                place,
+                f"One special token begins another: {some(pairs)}. transformers takes the longest; tiktoken takes one or the other by "
+                "the order of its table, so the same prompt gets other ids there",
+                "Rename one of the two, so that neither begins the other (such names end with a character used nowhere else, like '>').",
+            )
+
+
+@lint("warning")
+def overlapping_special(folder: Folder) -> Iterator[Problem]:
+    """A special token that can begin inside another and reach beyond it."""
+    for place, contents in _specials(folder):
+        conflict = overlap_conflict([content for content in contents if content])
+        if conflict is not None:
+            yield Problem(
+                place,
+                f"{conflict}, as transformers and tiktoken do: a prompt with both gets other ids in llama.cpp and what is built on it",
+                "Rename one of the two, so that no end of one is the beginning of the other.",
+            )
+
+
+def _specials(folder: Folder) -> Iterator[tuple[str, list[str]]]:
+    """(place, texts) of the special tokens of each vocabulary file."""
+    if folder.flags:
+        yield f"{TOKENIZER}: $.added_tokens", [c for c, flags in folder.flags.items() if flags.get("special") is True]
+    for reading in folder.readings:
+        # In a SentencePiece model control pieces are never looked for in text.
+        if reading.file != TOKENIZER and reading.spec is not None and reading.spec.sentencepiece is None:
+            yield reading.file, [token.content for token in reading.spec.added_tokens if token.special]
 
 
 def _prefixes(contents: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -83,6 +108,23 @@ def renumbered_token(folder: Folder) -> Iterator[Problem]:
 
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
+
+
+@lint("error")
+def post_processor_id(folder: Folder) -> Iterator[Problem]:
+    """A post-processor that adds a token under another id than the vocabulary has."""
+    wrong = []
+    for token, token_id in named_ids(folder.json(TOKENIZER).get("post_processor")):
+        own = folder.token_ids.get(token)
+        if folder.token_ids and own != token_id:
+            wrong.append(f"{quoted(token)}: {token_id} here, {'no id' if own is None else own} in the vocabulary")
+    if wrong:
+        yield Problem(
+            f"{TOKENIZER}: $.post_processor",
+            f"It adds tokens by other ids than theirs: {some(wrong)}. Every text begins or ends with a wrong token for whoever loads the "
+            "file, and decoding shows another",
+            "Write the ids of the vocabulary; they were not changed along when it was renumbered.",
+        )
 
 
 @lint("error")
