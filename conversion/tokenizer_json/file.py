@@ -62,7 +62,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    rules = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": ignore_merges}
+    rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": ignore_merges}
     fields = {**rules, "added_tokens": added, "provenance": _provenance(data, where)}
     table = _native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
     if table is not None:
