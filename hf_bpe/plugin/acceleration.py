@@ -21,7 +21,9 @@ from hf_bpe.plugin.saving import LEFT_OUT
 __all__ = ["accelerate_auto_tokenizer", "accelerated"]
 
 _MARK = "hf_bpe_stock"
-_ARGUMENTS_OF_THE_BACKEND = frozenset({"vocab", "merges", "tokenizer_object", "post_processor", "add_prefix_space", "from_slow"})
+_ARGUMENTS_OF_THE_BACKEND = frozenset(
+    {"vocab", "merges", "tokenizer_object", "post_processor", "add_prefix_space", "from_slow"}
+)
 
 
 def accelerate_auto_tokenizer(wanted: bool) -> None:

@@ -13,7 +13,7 @@ from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelet
 from huggingface_hub.errors import (
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,
+    HTTPError,  # of whichever HTTP library it uses
     LocalTokenNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -78,19 +78,12 @@ def push(
     _warn_of_drift(theirs, files, repo_id)
     if card is None or model_card.is_unedited(card):
         card = model_card.render(record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus)
-    additions = dict(files)
-    if overwrite_card or _may_go(theirs.get(CARD_FILE), card):
-        additions[CARD_FILE] = card.encode()
-    else:
-        warnings.warn(
-            f"{repo_id}: its {CARD_FILE} was written or edited by somebody and is kept; overwrite_card=True replaces it",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    with_card = overwrite_card or _may_go(theirs.get(CARD_FILE), card)
+    additions = {**files, CARD_FILE: card.encode()} if with_card else files
     operations = [CommitOperationAdd(name, content) for name, content in additions.items()]
     stale = [CommitOperationDelete(name) for name in SUPERSEDED if name in present and name not in files]
     with _reported(repo_id, "while the files were sent, which are either all there now or none; push again to be sure"):
-        return api.create_commit(
+        done = api.create_commit(
             repo_id,
             [*operations, *stale],
             commit_message=commit_message or "Upload tokenizer",
@@ -99,6 +92,13 @@ def push(
             create_pr=create_pr,
             parent_commit=found.sha,
         )
+    if not with_card:
+        warnings.warn(
+            f"{repo_id}: its {CARD_FILE} was written or edited by somebody and is kept; overwrite_card=True replaces it",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return done
 
 
 def _make_branch(api: HfApi, repo_id: str, revision: str, create_pr: bool) -> None:
@@ -112,8 +112,7 @@ def _make_branch(api: HfApi, repo_id: str, revision: str, create_pr: bool) -> No
 def _files(api: HfApi, repo_id: str, revision: str | None, names: Iterable[str]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
         return {
-            name: Path(api.hf_hub_download(repo_id, name, revision=revision, cache_dir=folder)).read_bytes()
-            for name in names
+            name: Path(api.hf_hub_download(repo_id, name, revision=revision, cache_dir=folder)).read_bytes() for name in names
         }
 
 
@@ -167,7 +166,9 @@ def _of_status(error: HfHubHTTPError, repo_id: str, when: str) -> HubError:
     if status == 404:
         return HubNotFound(f"{repo_id}: {said}")
     if status in (409, 412):
-        return HubConflict(f"{repo_id}: it was changed meanwhile, or the name is taken by something else; look, then push again: {said}")
+        return HubConflict(
+            f"{repo_id}: it was changed meanwhile, or the name is taken by something else; look, then push again: {said}"
+        )
     if status == 429 or status >= 500:
         return HubUnreachable(f"{repo_id}: the Hub is in trouble (status {status}), {when}; try again later: {said}")
     return HubError(f"{repo_id}: the Hub refused (status {status}): {said}")

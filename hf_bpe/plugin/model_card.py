@@ -133,7 +133,10 @@ def _pattern(spec: TokenizerSpec) -> str:
 
 def _around(record: Record) -> str:
     token_of = {token.id: token.content for token in record.vocabulary.added}
-    parts = (piece.sequence and "text" or " ".join(_code(token_of.get(i, str(i))) for i in piece.ids) for piece in record.template.single)
+    parts = (
+        "text" if piece.sequence else " ".join(_code(token_of.get(token_id, str(token_id))) for token_id in piece.ids)
+        for piece in record.template.single
+    )
     return " ".join(parts) if len(record.template.single) > 1 else "nothing"
 
 
@@ -164,7 +167,9 @@ def _compression(record: Record, samples: Mapping[str, Any], corpus: Mapping[str
     return {"columns": ["this one", *others], "rows": rows}
 
 
-def _verification(record: Record, files: Mapping[str, bytes], samples: Mapping[str, Any], refusal: str | None) -> dict[str, Any]:
+def _verification(
+    record: Record, files: Mapping[str, bytes], samples: Mapping[str, Any], refusal: str | None
+) -> dict[str, Any]:
     import tokenizers
 
     spec, encoder = record.vocabulary.spec, record.vocabulary.encoder

@@ -47,7 +47,9 @@ class Origin:
         special_tokens: Mapping[str, int] | None,
     ) -> Origin:
         """For the arguments of `from_pretrained`."""
-        return cls(os.fspath(name), Given(pattern, special_tokens), {key: options[key] for key in _HUB_OPTIONS if key in options})
+        return cls(
+            os.fspath(name), Given(pattern, special_tokens), {key: options[key] for key in _HUB_OPTIONS if key in options}
+        )
 
     def read(self, file: Path) -> TokenizerSpec:
         """Read a file, or a folder that holds a pair of them, with what the caller says.

@@ -506,7 +506,9 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         push_to_hub: also push to `repo_id` (default: the name of the folder), with the arguments of `push_to_hub`.
         """
         if legacy_format:
-            raise NotImplementedError("save_pretrained writes tokenizer.json and tokenizer_config.json; it has no legacy_format")
+            raise NotImplementedError(
+                "save_pretrained writes tokenizer.json and tokenizer_config.json; it has no legacy_format"
+            )
         record = self._record()
         files = saving.render(record, auto=auto, in_jinja_file=save_jinja_files)
         saving.check(record, files)

@@ -13,9 +13,9 @@ from samples import TEXTS
 from transformers import AutoTokenizer
 
 import conversion
-from hf_bpe import Encoder, FormatError
+from hf_bpe import AddedToken, Encoder, FormatError
 from hf_bpe.plugin import HfBpeTokenizer
-from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, GPT2_ENCODER_FILE, GPT2_MERGES_FILE, TEKKEN_FILE, cl100k_spec
+from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, GPT2_ENCODER_FILE, GPT2_MERGES_FILE, TEKKEN_FILE, byte_spec
 
 
 def plain_ids(loaded: Any, text: str) -> Any:
@@ -61,9 +61,10 @@ def test_a_rank_file_takes_its_special_tokens_from_the_configuration_beside_it(t
 
 
 def test_a_rank_file_with_a_sidecar_needs_nothing(tmp_path: Path) -> None:
-    conversion.save(cl100k_spec(), tmp_path / "mine.tiktoken")
+    spec = byte_spec("cl100k", added_tokens=(AddedToken("<|end|>", 300),))
+    conversion.save(spec, tmp_path / "mine.tiktoken")
     loaded = HfBpeTokenizer.from_pretrained(tmp_path)
-    assert plain_ids(loaded, "Hello world<|endofprompt|>") == [9906, 1917, 100276]
+    assert (plain_ids(loaded, "A<|end|>"), loaded.spec) == ([65, 300], spec)
 
 
 def test_several_rank_files_and_none_are_refused_by_name(tmp_path: Path) -> None:

@@ -106,5 +106,3 @@ def test_where_a_tokenizer_came_from_survives_saving(spec: Any, tmp_path: Path) 
     HfBpeTokenizer.from_pretrained(tmp_path / "1").save_pretrained(tmp_path / "2")
     mark = json.loads((tmp_path / "2" / "tokenizer_config.json").read_text())["hf_bpe"]
     assert mark["provenance"] == {"trained on": "old letters"}
-
-

@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    do_GET = do_POST = do_HEAD = _serve
+    do_GET = do_POST = do_HEAD = _serve  # noqa: N815  # the names http.server calls
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", ""):
@@ -131,7 +131,11 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._create(json.loads(body))
             case ["api", "validate-yaml"]:
                 broken = "no such license" in json.loads(body)["content"]
-                return (400 if broken else 200), {"errors": [{"message": '"license" must be one of'}] * broken, "warnings": []}, {}
+                return (
+                    (400 if broken else 200),
+                    {"errors": [{"message": '"license" must be one of'}] * broken, "warnings": []},
+                    {},
+                )
             case ["api", "models", owner, name, *rest]:
                 return self._model(f"{owner}/{name}", rest, body)
             case [owner, name, "resolve", *rest]:
@@ -155,9 +159,30 @@ class _Handler(BaseHTTPRequestHandler):
             case [] | ["revision", *_]:
                 sha, files = self._found(repository, "/".join(rest[1:]) or "main")
                 siblings = [{"rfilename": name} for name in files]
-                return 200, {"id": repo_id, "modelId": repo_id, "sha": sha, "siblings": siblings, "tags": [], "private": repository.private}, {}
+                return (
+                    200,
+                    {
+                        "id": repo_id,
+                        "modelId": repo_id,
+                        "sha": sha,
+                        "siblings": siblings,
+                        "tags": [],
+                        "private": repository.private,
+                    },
+                    {},
+                )
             case ["refs"]:
-                return 200, {"branches": [{"name": n, "ref": f"refs/heads/{n}", "targetCommit": c[-1][0]} for n, c in repository.refs.items()], "converts": [], "tags": []}, {}
+                return (
+                    200,
+                    {
+                        "branches": [
+                            {"name": n, "ref": f"refs/heads/{n}", "targetCommit": c[-1][0]} for n, c in repository.refs.items()
+                        ],
+                        "converts": [],
+                        "tags": [],
+                    },
+                    {},
+                )
             case ["branch", *name]:
                 self._may_write(repo_id.split("/")[0])
                 branch = "/".join(name)
@@ -183,7 +208,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Answer(404, "RevisionNotFound", f"Invalid rev id: {revision}")
         return found
 
-    def _commit(self, repo_id: str, repository: Repository, revision: str, body: bytes, as_pr: bool) -> tuple[int, Any, dict[str, str]]:
+    def _commit(
+        self, repo_id: str, repository: Repository, revision: str, body: bytes, as_pr: bool
+    ) -> tuple[int, Any, dict[str, str]]:
         if self._token() is None or not as_pr:
             self._may_write(repo_id.split("/")[0])
         head, before = self._found(repository, revision)
