@@ -15,7 +15,12 @@ from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["caller_must_normalise", "read_normalizer", "write_normalizer"]
 
-_STRIPS = {"Strip": (True, True), "StripLeft": (True, False), "StripRight": (False, True)}
+_STRIPS: dict[NormalizerStep, tuple[bool, bool]] = {
+    "Strip": (True, True),
+    "StripLeft": (True, False),
+    "StripRight": (False, True),
+}
+_NAMED: dict[object, NormalizerStep] = {name: name for name in get_args(NamedStep) if name not in ("StripLeft", "StripRight")}
 
 
 def caller_must_normalise(spec: TokenizerSpec) -> str | None:
@@ -45,16 +50,17 @@ def read_normalizer(data: object, where: str) -> tuple[NormalizerStep, ...]:
     if kind == "Prepend":
         return (Prepend(field(data, "prepend", str, where)),)
     if kind == "Replace":
-        return (Replace(_read_pattern(field(data, "pattern", dict, where), f"{where}.pattern"), field(data, "content", str, where)),)
+        return (
+            Replace(_read_pattern(field(data, "pattern", dict, where), f"{where}.pattern"), field(data, "content", str, where)),
+        )
     if kind == "Strip":
         ends = (field(data, "strip_left", bool, where), field(data, "strip_right", bool, where))
-        return tuple(name for name, stripped in _STRIPS.items() if stripped == ends)  # type: ignore[return-value]
-    if kind in get_args(NamedStep):
-        return (kind,)
+        return tuple(name for name, stripped in _STRIPS.items() if stripped == ends)
+    if isinstance(kind, str) and kind in _NAMED:
+        return (_NAMED[kind],)
     raise ConversionRefused(
         f"{where} is {kind if isinstance(kind, str) else json.dumps(data)[:60]}: byte-level BPE is run here with "
-        f"{', '.join(step for step in get_args(NamedStep) if step not in ('StripLeft', 'StripRight'))}, Prepend and Replace; normalise "
-        "texts before encoding, and set it to null"
+        f"{', '.join(map(str, _NAMED))}, Prepend and Replace; normalise texts before encoding, and set it to null"
     )
 
 

@@ -75,6 +75,11 @@ class Sidecar:
     normalizer: tuple[NormalizerStep, ...] = ()
     add_prefix_space: bool = False
 
+    @property
+    def normalisation(self) -> dict[str, Any]:
+        """What is done to text before it is split, as fields of a spec."""
+        return {"normalizer": self.normalizer, "add_prefix_space": self.add_prefix_space}
+
     def only_added(self, tokens: set[bytes]) -> set[bytes]:
         """Those of the added tokens (given as bytes) that are in no vocabulary."""
         return tokens - {token.content.encode() for token in self.added_tokens if token.id in self.in_vocab}
@@ -131,8 +136,7 @@ def as_sidecar_says(spec: TokenizerSpec, sidecar: Sidecar | None, where: str) ->
             pattern=sidecar.pattern,
             unmatched=sidecar.unmatched,
             ignore_merges=sidecar.ignore_merges,
-            normalizer=sidecar.normalizer,
-            add_prefix_space=sidecar.add_prefix_space,
+            **sidecar.normalisation,
             added_tokens=sidecar.added_tokens,
         )
     except SpecError as error:

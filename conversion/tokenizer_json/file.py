@@ -450,4 +450,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    has_normalizer=True,
 )

@@ -17,7 +17,15 @@ from hf_bpe.spec import TokenizerSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_normalizer", "native_pattern"]
+__all__ = [
+    "EngineName",
+    "choose_native",
+    "load_native",
+    "make_engine",
+    "native_available",
+    "native_normalizer",
+    "native_pattern",
+]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 

@@ -241,7 +241,9 @@ class ReferenceEngine(Reference):
         self._bytes_of = {token_id: token for token, token_id in vocab.items()}
         self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
         self._normalizer = NormalizerReference(spec.normalizer, spec.add_prefix_space)
-        self._normalizer.as_sought([token for token in spec.added_tokens if token.normalized])  # raises for what cannot be told apart
+        self._normalizer.as_sought(
+            [token for token in spec.added_tokens if token.normalized]
+        )  # raises for what cannot be told apart
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens, some of which are looked for in normalised text."""
