@@ -122,9 +122,11 @@ def _not_byte_level(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterat
             f"$.normalizer is {_kind(normalizer)}",
             "byte-level BPE here runs on the text as it is; normalise the text before encoding",
         )
-    if model.get("byte_fallback"):
-        yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
     decoder = data.get("decoder")
+    if isinstance(decoder, dict) and decoder.get("type") == "Sequence":
+        match decoder.get("decoders"):
+            case [only]:
+                decoder = only
     if _kind(decoder) != "ByteLevel":
         yield (
             f"$.decoder is {_kind(decoder)}",
