@@ -265,7 +265,18 @@ def test_each_style_of_file_gives_the_ids_and_texts_of_tokenizers(style):
     written = tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec)))
     assert conversion.equality.first_difference(from_dict(to_dict(spec), "x"), spec) is None
     native, reference = Encoder(spec, engine="native"), Encoder(spec, engine="reference")
-    texts = ["", " ", "▁", "  a", "▁a", " <s>a", "<s> a", "<s><s>", "a<s>▁b", *fuzz(["▁", " ", "ab", "a", "<s>", "é", "中", "x"], 800)]
+    texts = [
+        "",
+        " ",
+        "▁",
+        "  a",
+        "▁a",
+        " <s>a",
+        "<s> a",
+        "<s><s>",
+        "a<s>▁b",
+        *fuzz(["▁", " ", "ab", "a", "<s>", "é", "中", "x"], 800),
+    ]
     for text in texts:
         ids = stock.encode(text, add_special_tokens=False).ids
         assert native.encode(text, allowed_special="all") == ids, text

@@ -270,7 +270,9 @@ def test_what_no_pattern_and_merges_can_say_is_refused_by_name(change, complaint
 def test_what_is_for_unknown_characters_has_no_effect_where_every_byte_is_known(options):
     data = document(model=model(**options))
     assert from_dict(data, "x") == small_spec()
-    assert tokenizers.Tokenizer.from_str(json.dumps(data)).encode("abc é 中").ids == Encoder(small_spec()).encode_ordinary("abc é 中")
+    assert tokenizers.Tokenizer.from_str(json.dumps(data)).encode("abc é 中").ids == Encoder(small_spec()).encode_ordinary(
+        "abc é 中"
+    )
 
 
 def test_a_sequence_of_one_decoder_is_that_decoder():
