@@ -151,9 +151,11 @@ def _changes_ids(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _not_byte_level(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if model.get("byte_fallback"):
-        yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
     decoder = data.get("decoder")
+    if isinstance(decoder, dict) and decoder.get("type") == "Sequence":
+        match decoder.get("decoders"):
+            case [only]:
+                decoder = only
     if _kind(decoder) != "ByteLevel":
         yield (
             f"$.decoder is {_kind(decoder)}",

@@ -343,7 +343,8 @@ class _Parser:
         if self.peek() == "[":
             return self.nested_set(flags)
         start = None if self.peek(2) in _SET_OPERATORS else self.class_atom()
-        if start is None or self.peek(2) in _SET_OPERATORS:
+        joins_sets = self.peek(2) in _SET_OPERATORS and (self.dialect == "regex" or self.peek(2) != "&&")
+        if start is None or joins_sets:
             raise self.fail(
                 f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out"
             )
