@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
+from hf_bpe.normalizers import Replace
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = [
+    "NEIGHBOURS",
     "compared_aspects",
     "contrast",
     "covers_every_text",
@@ -25,7 +27,7 @@ __all__ = [
 ]
 
 # Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
-_NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
+NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
 
 
 def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
@@ -76,7 +78,7 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
             "as a .model file (format='sentencepiece') or as tokenizer.json"
         )
     added = {token.content.encode() for token in spec.added_tokens}
-    idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
+    idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched, spec.stages)
     return {token: token_id for token, token_id in spec.vocab.items() if token not in idle}
 
 
@@ -86,6 +88,7 @@ def never_produced(
     ignore_merges: bool,
     pattern: str | None,
     unmatched: Literal["keep", "drop"],
+    stages: tuple[str, ...] = (),
 ) -> set[bytes]:
     """Those of the tokens that splitting and merging cannot give: no byte, in no merge, never a piece looked up as a whole.
 
@@ -98,27 +101,29 @@ def never_produced(
     for left, right in merges:
         idle -= {left, right, left + right}
     if ignore_merges:
-        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched)}
+        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched, stages)}
     return idle
 
 
-def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"]) -> bool:
+def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]) -> bool:
     try:
         text = token.decode()
     except UnicodeDecodeError:
         return False  # pieces are text
-    pretokenize = _pretokenizer(pattern, unmatched)
-    contexts = (before + text + after for before in _NEIGHBOURS for after in _NEIGHBOURS)
+    pretokenize = _pretokenizer(pattern, unmatched, stages)
+    contexts = (before + text + after for before in NEIGHBOURS for after in NEIGHBOURS)
     return any(text in pretokenize(context) for context in contexts)
 
 
 @lru_cache(maxsize=8)
-def _pretokenizer(pattern: str | None, unmatched: Literal["keep", "drop"]) -> Callable[[str], list[str]]:
+def _pretokenizer(
+    pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]
+) -> Callable[[str], list[str]]:
     # A thousand special tokens (tekken.json) take 20 s with the reference, and 0.1 s with an encoder.
     from hf_bpe.engine import Encoder
 
     return Encoder(
-        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched)
+        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched, stages=stages)
     ).pretokenize
 
 
@@ -174,8 +179,13 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     },
     "kinds of pieces": _kinds_of_pieces,
     "order of pieces": _order_of_pieces,
+    "normalizer": lambda spec: tuple(
+        (_one_spelling(step.pattern), step.content) if isinstance(step, Replace) else step for step in spec.normalizer
+    ),
+    "add_prefix_space": lambda spec: spec.add_prefix_space,
     "pattern": lambda spec: _one_spelling(spec.pattern),
     "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
+    "stages": lambda spec: tuple(map(_one_spelling, spec.stages)),
     "ignore_merges": lambda spec: spec.ignore_merges,
     "added tokens": lambda spec: tuple(sorted(spec.added_tokens, key=lambda token: token.id)),
     "merges": lambda spec: spec.merges,

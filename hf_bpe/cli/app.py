@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import convert, encode_files, inspection, quickstart, show, text, train, verify
+from hf_bpe.cli import convert, doctor, encode_files, inspection, push, quickstart, show, text, train, verify
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
@@ -63,7 +63,9 @@ for _command, _example in (
     (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
     (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
     (verify.verify, "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
+    (doctor.doctor, "hf-bpe doctor my-tokenizer"),
     (inspection.inspect, "hf-bpe inspect my-tokenizer"),
+    (push.push, "hf-bpe push my-tokenizer me/my-tokenizer --private"),
     (quickstart.quickstart, "hf-bpe quickstart --output demo"),
 ):
     app.command(epilog=f"Example: `{_example}`")(_command)
