@@ -18,12 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from conversion.equality import never_produced
-from conversion.format import Format, Given, make_spec
+from conversion.equality import never_produced, usable_vocab
+from conversion.format import AsRun, Format, Given, make_spec
 from conversion.json_text import parse_json
-from conversion.merges import out_of_reach
+from conversion.merges import check_lookup
 from conversion.printable import Pair, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import FOLDER_SIDECAR, Sidecar, read_sidecar, write_sidecar
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_text
 from hf_bpe.patterns import NAMED_PATTERNS
@@ -139,9 +140,12 @@ def _parse_pair(line: str, where: str) -> tuple[str, str]:
 # Writing
 
 
-def _write(spec: TokenizerSpec, _: str, allow_lossy: bool, *, name: str) -> dict[str, bytes]:
-    if spec.ignore_merges and not allow_lossy:
-        _refuse_unreachable(spec, _NAMES[name])
+def _write(spec: TokenizerSpec, _: str, checks: Checks, *, name: str) -> dict[str, bytes]:
+    check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
+    if spec.pattern != NAMED_PATTERNS["gpt2"].pattern:
+        checks.suppose("the reader splits text by the pattern that stands in the sidecar, not by GPT-2's")
+    if any(token.content != _END_OF_TEXT for token in spec.added_tokens):
+        checks.suppose("the reader takes the tokens for special that stand in the sidecar")
     spelled = spell_vocab(spec)
     for token in sorted(spec.added_tokens, key=lambda token: token.id):
         if spelled.setdefault(token.content, token.id) != token.id:
@@ -161,17 +165,6 @@ def _write(spec: TokenizerSpec, _: str, allow_lossy: bool, *, name: str) -> dict
     return files | {FOLDER_SIDECAR: write_sidecar(spec, files, with_merges=False)}
 
 
-def _refuse_unreachable(spec: TokenizerSpec, names: tuple[str, str]) -> None:
-    lost = out_of_reach(spec.vocab, spec.merges)
-    if lost:
-        raise ConversionRefused(
-            f"{' and '.join(names)} cannot hold this tokenizer exactly: {len(lost)} tokens are found only by looking up a whole "
-            f"piece (ignore_merges), which the files cannot say; the first is {lost[0]!r} (id {spec.vocab[lost[0]]}). "
-            "allow_lossy=True writes the files all the same: other readers will then give other ids for some text, while "
-            "loading them here, with their sidecar, gives this tokenizer back"
-        )
-
-
 def _format(name: str, description: str) -> Format:
     return Format(
         name=name,
@@ -181,6 +174,7 @@ def _format(name: str, description: str) -> Format:
         recognises=partial(_recognises, name=name),
         read=partial(_read, name=name),
         write=partial(_write, name=name),
+        as_run=lambda spec, *_: AsRun("this package, by the files' merges only", spec.replace(ignore_merges=False)),
     )
 
 

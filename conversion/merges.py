@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import AnyStr, TypeAlias
 
+from conversion.verdict import Checks
 from hf_bpe.engine.backends import load_native
 
-__all__ = ["last_pair", "merged_parts", "out_of_reach", "recover_merges", "unreachable_tokens"]
+__all__ = ["check_lookup", "last_pair", "merged_parts", "out_of_reach", "recover_merges", "unreachable_tokens"]
 
 Pair: TypeAlias = tuple[bytes, bytes]
 
@@ -69,6 +70,19 @@ def out_of_reach(vocab: Mapping[bytes, int], merges: tuple[Pair, ...]) -> list[b
     in_id_order = sorted(vocab, key=vocab.__getitem__)
     implied, unreachable = recover_merges(in_id_order)
     return list(unreachable) if implied == merges else unreachable_tokens(in_id_order, merges)
+
+
+def check_lookup(vocab: Mapping[bytes, int], merges: tuple[Pair, ...], ignore_merges: bool, checks: Checks) -> None:
+    """Note whether a format that merges every piece, and looks none up as a whole first, gives the same ids."""
+    lost = out_of_reach(vocab, merges) if ignore_merges else []
+    conflict = (
+        f"{len(lost)} tokens are found only by looking up a whole piece (ignore_merges); the first is {lost[0]!r} "
+        f"(id {vocab[lost[0]]})"
+        if lost
+        else None
+    )
+    texts = (token.decode(errors="ignore") for token in lost)
+    checks.expect("no token is found only by looking up a whole piece", conflict, lambda: texts)
 
 
 def last_pair(token: AnyStr, rank_of: Callable[[AnyStr, AnyStr], float | None]) -> tuple[AnyStr, AnyStr] | None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from conversion.equality import never_produced
-from conversion.format import Format, Given, make_spec
+from conversion.format import AsRun, Format, Given, make_spec
 from conversion.json_text import field, read_json
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
+from conversion.verdict import Checks
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
@@ -262,16 +263,35 @@ def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", 
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
-    data = to_dict(spec, allow_lossy=allow_lossy)
-    return {name: json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()}
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
+    return {name: json.dumps(_document(spec, checks), ensure_ascii=False, separators=(",", ":")).encode()}
+
+
+def _as_run(_: TokenizerSpec, files: Mapping[str, bytes], name: str) -> AsRun:
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_str(files[name].decode())
+
+    def encode(texts: Sequence[str], as_special: bool) -> list[list[int]]:
+        tokenizer.encode_special_tokens = not as_special
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    return AsRun(f"tokenizers {tokenizers.__version__}", encode)
 
 
 def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]:
     """The content of a tokenizer.json that gives the same ids, in `tokenizers`, for every text.
 
-    Raises `ConversionRefused` where there is none.
+    Raises `ConversionRefused` where there is none; with `allow_lossy` only where there is none that comes near.
     """
+    checks = Checks()
+    document = _document(spec, checks)
+    if not allow_lossy:
+        checks.refuse_losses(FORMAT.name)
+    return document
+
+
+def _document(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     head = {
         "version": "1.0",
@@ -281,7 +301,7 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
         "post_processor": None,
     }
     if spec.dialect == "sentencepiece":
-        parts = to_parts(spec, allow_lossy=allow_lossy)
+        parts = to_parts(spec, checks)
         _refuse_renumbered(added, parts["model"]["vocab"])
         return head | parts
     return {
@@ -298,7 +318,7 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": spec.ignore_merges,
-            "vocab": _write_vocab(spec, added, allow_lossy),
+            "vocab": _write_vocab(spec, added, checks),
             "merges": spell_merges(spec.merges),
         },
     }
@@ -325,7 +345,7 @@ def _write_added_token(token: AddedToken) -> dict[str, Any]:
     }
 
 
-def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: bool) -> dict[str, int]:
+def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], checks: Checks) -> dict[str, int]:
     """The spelled vocabulary, with the added tokens in it if they would not get their own ids otherwise."""
     spelled = spell_vocab(spec)
     for token in added:
@@ -334,20 +354,22 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: 
                 f"tokenizer.json cannot hold the added token {token.content!r} (id {token.id}): its text is how the bytes of token "
                 f"{spelled[token.content]} are spelled there"
             )
-        if misread_when_decoding(token) and not allow_lossy:
-            raise ConversionRefused(
-                f"tokenizer.json encodes to the added token {token.content!r} but decodes it to other bytes, because its text is also "
-                "a spelling of bytes; allow_lossy=True writes it all the same"
-            )
+    misread = next(filter(misread_when_decoding, added), None)
+    checks.expect(
+        "decoding gives the text of every added token",
+        misread
+        and f"the added token {misread.content!r} gets its id, and is decoded to other bytes, because its text is also a spelling of bytes",
+    )
     _refuse_overlaps(added, "added tokens")
+    checks.hold("the pre-tokenizer splits every text as the pattern does")
     if [token.id for token in added] == _assigned_ids(added, spelled):
         return spelled
-    if not allow_lossy:
-        _refuse_pieces(spec, [token for token in added if token.content not in spelled])
+    conflict = _piece_conflict(spec, [token for token in added if token.content not in spelled])
+    checks.expect("no added token is found in plain text because it stands in the vocabulary", conflict)
     return spelled | {token.content: token.id for token in added}
 
 
-def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> None:
+def _piece_conflict(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> str | None:
     """In the vocabulary a token is also found as a whole piece where `ignore_merges` is on: wrong if it can be a piece."""
     readable = {}
     for token in new_entries:
@@ -358,11 +380,11 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
     idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched)
     for entry, token in readable.items():
         if entry not in idle:
-            raise ConversionRefused(
-                f"tokenizer.json can give the added token {token.content!r} its id {token.id} only inside the vocabulary, where "
-                "ignore_merges would also find it in plain text, as a whole piece; renumber the added tokens without gaps after the "
-                "vocabulary, or pass allow_lossy=True"
+            return (
+                f"the added token {token.content!r} gets its id {token.id} only inside the vocabulary, where ignore_merges also "
+                "finds it in plain text, as a whole piece; renumber the added tokens without gaps after the vocabulary"
             )
+    return None
 
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
@@ -402,4 +424,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    as_run=_as_run,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from conversion.shrinking import shrink
 from conversion.verification.runners import Runner
 from hf_bpe.batching import batched
 
@@ -103,23 +104,11 @@ class Comparison:
         if self._shortest is None:
             return None
         text, reading = self._shortest
-        text = self._shrink(text, reading)
+
+        def differs(rest: str) -> bool:
+            [(a_ids, b_ids)] = self._encode([rest], reading)
+            return a_ids != b_ids
+
+        text = shrink(text, differs, _SHRINKING_EFFORT)
         [(a_ids, b_ids)] = self._encode([text], reading)
         return self._difference("made smaller", text, reading, a_ids, b_ids)
-
-    def _shrink(self, text: str, reading: Reading) -> str:
-        """Leave out ever smaller parts, as long as the rest is still encoded differently."""
-        effort = _SHRINKING_EFFORT
-        size = len(text) // 2
-        while size and effort > 0:
-            start = 0
-            while start < len(text) and effort > 0:
-                rest = text[:start] + text[start + size :]
-                effort -= len(rest)
-                [(a_ids, b_ids)] = self._encode([rest], reading)
-                if a_ids != b_ids:
-                    text = rest
-                else:
-                    start += size
-            size = min(size // 2, len(text))
-        return text

@@ -11,6 +11,7 @@ from conversion.gguf import file as gguf
 from conversion.gguf.llama_cpp import reaching_over
 from conversion.gguf.metadata import boolean, parse_metadata, serialise, text, texts
 from conversion.merges import recover_merges
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
 from tests.conversion import hostile
@@ -327,7 +328,7 @@ def test_other_kinds_of_tokenizers_are_refused_by_name(tmp_path):
 
 
 def content_of(spec) -> bytes:
-    [content] = gguf.FORMAT.write(spec, "x.gguf", False).values()
+    [content] = gguf.FORMAT.write(spec, "x.gguf", Checks()).values()
     return content
 
 
@@ -380,7 +381,7 @@ def test_an_empty_file_is_named(tmp_path):
 
 def changed(spec, **values) -> bytes:
     """A file with some of its values changed; None leaves the key out."""
-    found = gguf.FORMAT.write(spec, "x.gguf", False)["x.gguf"]
+    found = gguf.FORMAT.write(spec, "x.gguf", Checks())["x.gguf"]
     entries, place = {}, 24
     for key in parse_metadata(found, "x"):
         start = found.index(struct.pack("<Q", len(key)) + key.encode(), place) + 8 + len(key)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import conversion
 from conversion import minbpe
 from conversion.nasty_strings import nasty_strings
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from tests.conversion import hostile
 from tests.support.text import difficult_text
@@ -182,7 +183,7 @@ def test_the_name_must_be_one_that_minbpe_loads(tmp_path):
 
 
 def content_of(spec) -> bytes:
-    return minbpe.FORMAT.write(spec, "x.model", False)["x.model"]
+    return minbpe.FORMAT.write(spec, "x.model", Checks())["x.model"]
 
 
 SOUND = spec_of_merges(MERGES, pattern=NAMED_PATTERNS["gpt2"].pattern, added_tokens=(AddedToken("<s>", 300),))
