@@ -69,8 +69,10 @@ def convert(
     plan = _plan(spec, chosen, target.name)
     if not dry_run:
         _refuse(plan.verdict, allow_lossy)
+        if chosen.write is None:
+            raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
     plan = _measured(plan, chosen, target.name, corpus)
-    return Converted(plan.verdict, () if dry_run or chosen.write is None else tuple(_write(target, chosen, plan.contents)))
+    return Converted(plan.verdict, () if dry_run else tuple(_write(target, chosen, plan.contents)))
 
 
 def save(
@@ -114,11 +116,10 @@ def _plan(spec: TokenizerSpec, chosen: Format, name: str) -> _Plan:
     checks = Checks()
     converted, contents = spec, {}
     try:
-        if chosen.write is None:
-            raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
         if chosen.converted is not None:
             converted = chosen.converted(spec, checks)
-        contents = chosen.write(converted, name, checks)
+        if chosen.write is not None:
+            contents = chosen.write(converted, name, checks)
     except ConversionRefused as refusal:
         return _Plan(spec, converted, checks, Verdict(chosen.name, impossible=str(refusal)), {})
     # What a file loses that has no sidecar is lost for our reader too.

@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 from conversion.format import AsRun
 from conversion.nasty_strings import nasty_strings
+from conversion.sentencepiece.piece_merges import user_defined
 from conversion.shrinking import shrink
 from conversion.verdict import Counterexample, Loss, Rate
 from conversion.verification.documents import Corpus, read_documents
@@ -20,7 +21,7 @@ __all__ = ["measure"]
 
 _GENERATED = 4000
 _SPELLED_OUT = 200
-"""Special tokens at most that the built-in strings spell: tekken.json has 1,000, all treated alike."""
+"""Added tokens at most that the built-in strings spell: tekken.json has 1,000, all treated alike."""
 _MOST_SUSPECTS = 50_000
 _MOST_CANDIDATES = 400_000
 _BATCH_CHARACTERS = 1 << 18
@@ -32,7 +33,8 @@ def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), co
 
     suspects: texts that may show it. corpus: text files of the caller's, read document by document.
     """
-    builtin = [*nasty_strings([token.content for token in spec.added_tokens[:_SPELLED_OUT]]), *_generated(spec)]
+    found_first = [token.content for token in spec.added_tokens] + (user_defined(spec.sentencepiece) if spec.sentencepiece else [])
+    builtin = [*nasty_strings(found_first[:_SPELLED_OUT]), *_generated(spec)]
     pair = _Pair(spec, target)
     rate = pair.rate(builtin)
     return Loss(

@@ -18,7 +18,7 @@ Kind = Literal["exact", "conditional", "lossy", "impossible"]
 
 _HEADLINES: dict[Kind, str] = {
     "exact": "exact: the same ids for every text",
-    "conditional": "exact under a condition: the same ids for every text, if",
+    "conditional": "exact under a condition: the same ids for every text",
     "lossy": "lossy: other ids for some text",
     "impossible": "impossible: there is no such file",
 }

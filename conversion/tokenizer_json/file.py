@@ -358,7 +358,7 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], checks: Check
     checks.expect(
         "decoding gives the text of every added token",
         misread
-        and f"the added token {misread.content!r} gets its id, and is decoded to other bytes, because its text is also a spelling of bytes",
+        and f"it encodes to the added token {misread.content!r} and decodes it to other bytes, as its text is also a spelling of bytes",
     )
     _refuse_overlaps(added, "added tokens")
     checks.hold("the pre-tokenizer splits every text as the pattern does")
@@ -381,7 +381,7 @@ def _piece_conflict(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> s
     for entry, token in readable.items():
         if entry not in idle:
             return (
-                f"the added token {token.content!r} gets its id {token.id} only inside the vocabulary, where ignore_merges also "
+                f"it gives the added token {token.content!r} its id {token.id} only inside the vocabulary, where ignore_merges also "
                 "finds it in plain text, as a whole piece; renumber the added tokens without gaps after the vocabulary"
             )
     return None

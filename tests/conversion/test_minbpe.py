@@ -169,7 +169,7 @@ def test_what_the_file_cannot_say_is_refused_or_goes_into_a_sidecar(tmp_path, fi
     spec = spec_of_merges(fields.pop("merges", MERGES), **fields)
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "x.model", format="minbpe")
-    path, _ = conversion.save(spec, tmp_path / "x.model", format="minbpe", allow_lossy=True)
+    path, *_ = conversion.save(spec, tmp_path / "x.model", format="minbpe", allow_lossy=True)
     assert conversion.load(path) == spec
     assert Loaded(path).merges
 

@@ -139,7 +139,7 @@ def test_what_the_file_cannot_say_is_refused_or_goes_into_a_sidecar(tmp_path, ch
     spec = small().replace(**change)
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "tekken.json")
-    path, _ = conversion.save(spec, tmp_path / "tekken.json", allow_lossy=True)
+    path, *_ = conversion.save(spec, tmp_path / "tekken.json", allow_lossy=True)
     assert conversion.load(path) == spec
     Tekkenizer.from_file(path)
 
