@@ -9,6 +9,7 @@ token's own, as it is often written, it loses tokens in tables where a part has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import AnyStr, TypeAlias
 
@@ -31,6 +32,12 @@ def recover_merges(vocab_in_rank_order: Sequence[bytes]) -> tuple[tuple[Pair, ..
     >>> recover_merges([b"a", b"b", b"c", b"ab", b"abc", b"bc"])
     (((b'a', b'b'), (b'ab', b'c'), (b'b', b'c')), ())
     """
+    return _recovered(tuple(vocab_in_rank_order))
+
+
+@lru_cache(maxsize=1)
+def _recovered(vocab_in_rank_order: tuple[bytes, ...]) -> tuple[tuple[Pair, ...], tuple[bytes, ...]]:
+    # Checking, writing and reading back ask for the same table: half a second each time for 200,000 tokens.
     native = load_native()
     if native is None or max(map(len, vocab_in_rank_order), default=0) > _LONG:
         return _recover(vocab_in_rank_order)

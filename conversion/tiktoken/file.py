@@ -14,7 +14,7 @@ import base64
 import binascii
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import AsRun, Format, Given, spec_of_table
@@ -62,25 +62,18 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
         )
     pattern, unmatched = _split_rule(given, sidecar)
     provenance = {"format": FORMAT.name, "file": path.name}
-    table = _native_table(content) if sidecar is None else None
+    added = sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens()
+    fields: dict[str, Any] = {
+        "pattern": pattern,
+        "unmatched": unmatched,
+        "added_tokens": added,
+        "provenance": provenance,
+    }
+    table = _native_table(content) if sidecar is None or sidecar.merges is None else None
     if table is not None:
-        return spec_of_table(
-            str(path),
-            table,
-            pattern=pattern,
-            unmatched=unmatched,
-            added_tokens=given.added_tokens(),
-            provenance=provenance,
-        )
-    return spec_of_ranks(
-        str(path),
-        parse_ranks(content, str(path)),
-        sidecar,
-        pattern=pattern,
-        unmatched=unmatched,
-        added_tokens=sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens(),
-        provenance=provenance,
-    )
+        stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges}
+        return spec_of_table(str(path), table, **stated, **fields)
+    return spec_of_ranks(str(path), parse_ranks(content, str(path)), sidecar, **fields)
 
 
 def _native_table(content: bytes) -> VocabularyTable | None:

@@ -30,6 +30,14 @@ class Vocabulary:
     def from_rank_file(content: bytes) -> Vocabulary:
         """Read tiktoken's format and find the merges. Raises `HfBpeError`, which does not say where, if anything is amiss."""
 
+    @staticmethod
+    def from_spelled(vocab: dict[str, int], merges: list[Any], without: frozenset[str]) -> Vocabulary:
+        """Read what GPT-2's files and tokenizer.json hold, tokens in the printable spelling of bytes, merges as 'a b' or ['a', 'b'].
+
+        without: entries of `vocab` to leave out. Raises `HfBpeError`, `ValueError`, `TypeError` or `OverflowError`, which do not
+        say where, if anything is amiss.
+        """
+
     def __len__(self) -> int: ...
     def vocab(self) -> dict[bytes, int]: ...
     def merges(self) -> tuple[tuple[bytes, bytes], ...]: ...
