@@ -50,7 +50,7 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
         )
     added = {token.content.encode() for token in spec.added_tokens}
     idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
-    vocab = dict(spec.vocab)
+    vocab: dict[bytes, int] = spec.vocab | {}  # type: ignore[operator]  # copies at once, where dict() would ask for each key
     for token in idle:
         del vocab[token]
     return vocab

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from conversion.equality import never_produced, usable_vocab
-from conversion.format import AsRun, Format, Given, make_spec
+from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.gguf import pieces as gguf_pieces
 from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
 from conversion.gguf.metadata import MAGIC, int32s, parse_metadata, serialise, text, texts
@@ -36,11 +36,11 @@ from conversion.gguf.tokens import (
     write_settings,
 )
 from conversion.merges import out_of_reach
-from conversion.printable import Pair, read_merges, spell_merges
+from conversion.printable import Pair, native_table, read_merges, spell, spell_merges
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict
 from conversion.verdict import Checks
-from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS
@@ -108,14 +108,14 @@ def _parse_byte_level(
     conflict = overlap_conflict([token.content for token in added]) or (_piece_conflict(added, pattern) if looked_up else None)
     if conflict and not corrected:
         raise ConversionRefused(f"{where}: {conflict}")
-    spec = make_spec(
-        where,
-        vocab={_bytes_of(content, f"{where}: tokenizer.ggml.tokens[{i}]"): i for content, i in spelled.items()},
-        merges=_read_merges(entry(metadata, _MERGES, list, where, str), spelled, where),
-        pattern=pattern,
-        added_tokens=added,
-        provenance=provenance,
-    )
+    lines = entry(metadata, _MERGES, list, where, str)
+    fields: dict[str, Any] = {"pattern": pattern, "added_tokens": added, "provenance": provenance}
+    table = native_table(spelled, lines, (), set)
+    if table is not None:
+        spec = spec_of_table(where, table, ignore_merges=False, **fields)
+    else:
+        vocab = {_bytes_of(content, f"{where}: tokenizer.ggml.tokens[{i}]"): i for content, i in spelled.items()}
+        spec = make_spec(where, vocab=vocab, merges=_read_merges(lines, spelled, where), **fields)
     return spec.replace(ignore_merges=True) if looked_up and out_of_reach(spec.vocab, spec.merges) else spec
 
 
@@ -223,8 +223,8 @@ def _token_arrays(spec: TokenizerSpec, vocab: dict[bytes, int]) -> tuple[list[st
         )
     contents = [f"[PAD{number}]" for number in range(spec.n_vocab)]
     kinds: list[PieceKind] = ["unused"] * spec.n_vocab
-    for token, token_id in vocab.items():
-        contents[token_id], kinds[token_id] = bytes_to_token(token), "normal"
+    for content, token_id in zip(spell(vocab), vocab.values(), strict=True):
+        contents[token_id], kinds[token_id] = content, "normal"
     for added in spec.added_tokens:
         if kinds[added.id] == "normal":
             raise ConversionRefused(
