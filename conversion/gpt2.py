@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from conversion.equality import never_produced, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
@@ -76,7 +76,11 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     lines = _lines(texts[merges_file.name], str(merges_file))
     added = _added_tokens(given, sidecar, spelled, lines)
     pattern, unmatched = _split_rule(given, sidecar)
-    rules = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": sidecar.ignore_merges if sidecar else False}
+    rules: dict[str, Any] = {
+        "pattern": pattern,
+        "unmatched": unmatched,
+        "ignore_merges": sidecar.ignore_merges if sidecar else False,
+    }
     fields = {**rules, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
     by_sidecar = sidecar.only_added if sidecar and given.special_tokens is None else None
     table = native_table(spelled, lines, added, by_sidecar or partial(never_produced, merges=(), **rules))
@@ -100,9 +104,7 @@ def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Lite
     return NAMED_PATTERNS["gpt2"].pattern, "keep"
 
 
-def _added_tokens(
-    given: Given, sidecar: Sidecar | None, spelled: dict[str, int], lines: list[str]
-) -> tuple[AddedToken, ...]:
+def _added_tokens(given: Given, sidecar: Sidecar | None, spelled: dict[str, int], lines: list[str]) -> tuple[AddedToken, ...]:
     if given.special_tokens is not None:
         return given.added_tokens()
     if sidecar is not None:

@@ -33,7 +33,9 @@ def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), co
 
     suspects: texts that may show it. corpus: text files of the caller's, read document by document.
     """
-    found_first = [token.content for token in spec.added_tokens] + (user_defined(spec.sentencepiece) if spec.sentencepiece else [])
+    found_first = [token.content for token in spec.added_tokens] + (
+        user_defined(spec.sentencepiece) if spec.sentencepiece else []
+    )
     builtin = [*nasty_strings(found_first[:_SPELLED_OUT]), *_generated(spec)]
     pair = _Pair(spec, target)
     rate = pair.rate(builtin)
@@ -66,13 +68,19 @@ class _Pair:
             found = min(self._differences(batch), default=None)
             if found is not None:
                 number, as_special = found
-                text = shrink(batch[number], lambda rest: as_special in self._readings_that_differ(rest), _SHRINKING_EFFORT)
-                ids = (tuple(encode([text], as_special)[0]) for encode in (self._source, self._target))
-                return Counterexample(text, as_special, *ids)
+                return self._made_smaller(batch[number], as_special)
         return None
 
-    def _readings_that_differ(self, text: str) -> list[bool]:
-        return [as_special for _, as_special in self._differences([text])]
+    def _made_smaller(self, text: str, as_special: bool) -> Counterexample:
+        def ids(text: str) -> list[tuple[int, ...]]:
+            return [tuple(encode([text], as_special)[0]) for encode in (self._source, self._target)]
+
+        def differs(text: str) -> bool:
+            ours, theirs = ids(text)
+            return ours != theirs
+
+        text = shrink(text, differs, _SHRINKING_EFFORT)
+        return Counterexample(text, as_special, *ids(text))
 
     def _differences(self, texts: Sequence[str]) -> Iterator[tuple[int, bool]]:
         """(number of the text, whether special tokens are looked for in it) of those that differ."""
@@ -110,7 +118,7 @@ def _texts_of_tokens(spec: TokenizerSpec) -> Iterator[str]:
 
 def _generated(spec: TokenizerSpec) -> list[str]:
     """Tokens in a row, always the same for one spec."""
-    draw = random.Random(0)
+    draw = random.Random(0)  # noqa: S311
     tokens = list(spec.vocab)
     rows = [b"".join(draw.choices(tokens, k=draw.randint(1, 12))).decode(errors="ignore") for _ in range(_GENERATED)]
     return [row.replace(SPACE_SYMBOL, " ") for row in rows] if spec.sentencepiece else rows

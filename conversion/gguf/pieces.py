@@ -53,7 +53,9 @@ def parse(metadata: Mapping[str, Any], tokens: TokenList, where: str, provenance
 def entries_of(spec: TokenizerSpec, rules: SentencePieceRules, checks: Checks) -> dict[str, bytes]:
     """The metadata of a SentencePiece model. Raises `ConversionRefused` where its special tokens cannot be stated."""
     checks.expect("the model does nothing to text that llama.cpp does not do", _setting_conflict(rules))
-    checks.expect("llama.cpp finds no piece in text that the model does not find there, nor finds it elsewhere", _conflict(rules))
+    checks.expect(
+        "llama.cpp finds no piece in text that the model does not find there, nor finds it elsewhere", _conflict(rules)
+    )
     if {replace(token, normalized=False) for token in spec.added_tokens} != set(reserved_tokens(rules)):
         raise ConversionRefused(
             "a GGUF file of a SentencePiece model has exactly its control pieces and the unknown piece as special tokens, and this "
@@ -91,7 +93,9 @@ def as_run(spec: TokenizerSpec, rules: SentencePieceRules) -> TokenizerSpec:
         eos_id=None,
         pad_id=None,
     )
-    always = [AddedToken(piece.content, n, special=False) for n, piece in enumerate(rules.pieces) if piece.content in user_defined]
+    always = [
+        AddedToken(piece.content, n, special=False) for n, piece in enumerate(rules.pieces) if piece.content in user_defined
+    ]
     return TokenizerSpec.from_sentencepiece(run, added_tokens=[*spec.added_tokens, *always])
 
 

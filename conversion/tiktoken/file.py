@@ -33,7 +33,16 @@ from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec, VocabularyTable
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["FORMAT", "PATTERN_TRANSLATED", "as_run", "check_tiktoken", "parse_ranks", "rank_file", "tiktoken_pattern", "to_tiktoken_encoding"]
+__all__ = [
+    "FORMAT",
+    "PATTERN_TRANSLATED",
+    "as_run",
+    "check_tiktoken",
+    "parse_ranks",
+    "rank_file",
+    "tiktoken_pattern",
+    "to_tiktoken_encoding",
+]
 
 PATTERN_TRANSLATED = "the pattern, written for the target's regular expressions, splits every text alike"
 

@@ -74,9 +74,7 @@ def _where_ranks_show(spec: TokenizerSpec) -> Iterator[str]:
         after[left].append(right)
         before[right].append(left)
     for left, right in sorted(out_of_place):
-        for outer in chain(
-            (left + right + end for end in after[right]), (start + left + right for start in before[left])
-        ):
+        for outer in chain((left + right + end for end in after[right]), (start + left + right for start in before[left])):
             yield outer.decode(errors="ignore")
 
 

@@ -70,7 +70,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    rules = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": ignore_merges}
+    rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": ignore_merges}
     fields = {**rules, "added_tokens": added, "provenance": _provenance(data, where)}
     table = native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
     if table is not None:
@@ -375,12 +375,11 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], checks: Check
                 f"tokenizer.json cannot hold the added token {token.content!r} (id {token.id}): its text is how the bytes of token "
                 f"{spelled[token.content]} are spelled there"
             )
-    misread = next(filter(misread_when_decoding, added), None)
-    checks.expect(
-        "decoding gives the text of every added token",
-        misread
-        and f"it encodes to the added token {misread.content!r} and decodes it to other bytes, as its text is also a spelling of bytes",
+    misread = next((token.content for token in added if misread_when_decoding(token)), None)
+    spelling = (
+        f"it encodes to the added token {misread!r} and decodes it to other bytes, as its text is also a spelling of bytes"
     )
+    checks.expect("decoding gives the text of every added token", spelling if misread is not None else None)
     _refuse_overlaps(added, "added tokens")
     checks.hold("the pre-tokenizer splits every text as the pattern does")
     if [token.id for token in added] == _assigned_ids(added, spelled):

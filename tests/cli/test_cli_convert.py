@@ -136,7 +136,12 @@ def test_the_verdict_of_an_exact_conversion_is_said(run, tokenizer, tmp_path):
 
 
 def test_a_dry_run_says_the_verdict_and_writes_nothing(run, tokenizer, tmp_path):
-    for target, kind in (("x.tiktoken", "exact under"), ("y.model", "lossy"), ("folder", "exact"), ("tekken.json", "impossible")):
+    for target, kind in (
+        ("x.tiktoken", "exact under"),
+        ("y.model", "lossy"),
+        ("folder", "exact"),
+        ("tekken.json", "impossible"),
+    ):
         result = run("convert", tokenizer, tmp_path / target, "--dry-run")
         assert result.exit_code == 0
         assert f": {kind}" in result.stdout

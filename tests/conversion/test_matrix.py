@@ -211,9 +211,7 @@ def test_the_smallest_tokenizer_that_a_format_does_not_hold_is_refused(tmp_path,
         assert first_difference(conversion.load(write(spec, tmp_path, target)), spec) is None
 
 
-@pytest.mark.parametrize(
-    ("why", "target"), [(why, target) for why, (_, refusing) in REFUSED.items() for target in refusing]
-)
+@pytest.mark.parametrize(("why", "target"), [(why, target) for why, (_, refusing) in REFUSED.items() for target in refusing])
 def test_the_verdict_says_what_is_lost_with_the_smallest_text_that_shows_it(tmp_path, why, target):
     spec, refusing = REFUSED[why]
     path = tmp_path / PATH[target]

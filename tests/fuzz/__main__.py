@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|conversions`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import documents, pieces, random_specs, short_strings
+from tests.fuzz import conversions, documents, pieces, random_specs, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -41,11 +41,20 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
     )
+    published = kinds.add_parser("conversions", help="published vocabularies to every format and back")
+    published.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder of rank files besides those of packages")
+    published.add_argument("--only", nargs="+", default=[], metavar="NAME", help="not all vocabularies, but these")
+    published.add_argument(
+        "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="documents beside the built-in strings"
+    )
     return top
 
 
 def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
+    if arguments.kind == "conversions":
+        conversions.run(arguments.vocabularies, arguments.only, arguments.corpus, tally)
+        return
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
         return
@@ -65,7 +74,8 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings"}[arguments.kind])
+    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "conversions": ""}
+    tally = Tally(units[arguments.kind])
     try:
         run(arguments, tally)
     except Mismatch as mismatch:
