@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from conversion.equality import first_difference
 from conversion.format import Format, Given
 from conversion.huggingface import FORMAT as HUGGING_FACE
+from conversion.normalizers import caller_must_normalise
 from conversion.registry import find_format, format_for_writing
 from conversion.report import report_file, report_of
 from conversion.sidecar import file_sidecar
@@ -23,7 +24,7 @@ from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
-    from conversion.verification.documents import Corpus
+    from hf_bpe.corpus.sources import Paths as Corpus
 
 __all__ = ["Converted", "check", "convert", "save"]
 
@@ -114,6 +115,9 @@ def _plan(spec: TokenizerSpec, chosen: Format, name: str) -> _Plan:
         plan = _plan(spec, TOKENIZER_JSON, TOKENIZER_JSON.name)
         return replace(plan, verdict=replace(plan.verdict, format=chosen.name))
     checks = Checks()
+    condition = caller_must_normalise(spec)
+    if condition and not chosen.has_normalizer:
+        checks.lose(f"{chosen.name} has no place for a normaliser, so for the same ids {condition}")
     converted, contents = spec, {}
     try:
         if chosen.converted is not None:

@@ -81,7 +81,8 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
         "unmatched": unmatched,
         "ignore_merges": sidecar.ignore_merges if sidecar else False,
     }
-    fields = {**rules, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
+    normalisation = sidecar.normalisation if sidecar else {}
+    fields = {**rules, **normalisation, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
     by_sidecar = sidecar.only_added if sidecar and given.special_tokens is None else None
     table = native_table(spelled, lines, added, by_sidecar or partial(never_produced, merges=(), **rules))
     if table is not None and not any(line.startswith(_VERSION_LINE) for line in lines):
@@ -178,7 +179,9 @@ def _format(name: str, description: str) -> Format:
         recognises=partial(_recognises, name=name),
         read=partial(_read, name=name),
         write=partial(_write, name=name),
-        as_run=lambda spec, *_: AsRun("this package, by the files' merges only", spec.replace(ignore_merges=False)),
+        as_run=lambda spec, *_: AsRun(
+            "this package, by the files' merges only", spec.replace(ignore_merges=False, normalizer=(), add_prefix_space=False)
+        ),
     )
 
 

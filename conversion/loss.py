@@ -11,8 +11,9 @@ from conversion.nasty_strings import nasty_strings
 from conversion.sentencepiece.piece_merges import user_defined
 from conversion.shrinking import shrink
 from conversion.verdict import Counterexample, Loss, Rate
-from conversion.verification.documents import Corpus, read_documents
+from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
 from hf_bpe.batching import batched
+from hf_bpe.corpus.sources import Paths
 from hf_bpe.engine import Encoder
 from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.spec import TokenizerSpec
@@ -28,7 +29,7 @@ _BATCH_CHARACTERS = 1 << 18
 _SHRINKING_EFFORT = 1_000_000
 
 
-def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), corpus: Corpus | None = None) -> Loss:
+def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), corpus: Paths | None = None) -> Loss:
     """What is lost when `target` is run in place of the spec.
 
     suspects: texts that may show it. corpus: text files of the caller's, read document by document.
@@ -36,6 +37,7 @@ def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), co
     found_first = [token.content for token in spec.added_tokens] + (
         user_defined(spec.sentencepiece) if spec.sentencepiece else []
     )
+    documents = read_corpus(corpus or (), separator=DEFAULT_SEPARATOR, text_field="text")
     builtin = [*nasty_strings(found_first[:_SPELLED_OUT]), *_generated(spec)]
     pair = _Pair(spec, target)
     rate = pair.rate(builtin)
@@ -43,7 +45,7 @@ def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), co
         run_by=target.by,
         smallest=pair.smallest(chain(islice(suspects, _MOST_SUSPECTS), _texts_of_tokens(spec), builtin)),
         builtin=rate,
-        corpus=None if corpus is None else pair.rate(text for _, text in read_documents(corpus)),
+        corpus=None if corpus is None else pair.rate(document.text for document in documents),
     )
 
 

@@ -15,9 +15,9 @@ def shrink(text: str, still_shows: Callable[[str], bool], effort: int) -> str:
     >>> shrink("xxabyy", lambda text: "ab" in text, 1000)
     'ab'
     """
-    size = len(text) // 2
+    size = max(1, len(text) // 2)
     while size and effort > 0:
-        start = 0
+        start, before = 0, len(text)
         while start < len(text) and effort > 0:
             rest = text[:start] + text[start + size :]
             effort -= len(rest)
@@ -25,5 +25,7 @@ def shrink(text: str, still_shows: Callable[[str], bool], effort: int) -> str:
                 text = rest
             else:
                 start += size
+        if size == 1 and len(text) < before:
+            continue  # what could not be left out before may be now
         size = min(size // 2, len(text))
     return text

@@ -31,7 +31,7 @@ def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
         return spec
     _refuse_added_tokens(spec)
     vocab = usable_vocab(spec)
-    split = "it splits text by a pattern, which SentencePiece does not" if spec.pattern is not None else None
+    split = "it splits text by a pattern, which SentencePiece does not" if spec.pattern is not None or spec.stages else None
     checks.expect("text is not split before it is merged", split)
     check_lookup(vocab, spec.merges, spec.ignore_merges, checks)
     if spec.added_tokens:

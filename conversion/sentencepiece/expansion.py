@@ -84,7 +84,7 @@ def _refuse(rules: SentencePieceRules, conflict: str | None) -> None:
         reason = "without byte_fallback a run of unknown characters is one unknown piece, which no table says"
     elif rules.precompiled_charsmap or rules.remove_extra_whitespaces or not rules.escape_whitespaces:
         reason = "its normaliser does more to a text than write its spaces as U+2581"
-    elif rules.treat_whitespace_as_suffix or rules.prepend_scheme == "first":
+    elif rules.treat_whitespace_as_suffix or rules.prepend_scheme == "first" or not rules.prefix_before_space:
         reason = "its dummy prefix is no fixed text before every text"
     elif user_defined(rules):
         reason = f"its user-defined pieces, such as {user_defined(rules)[0]!r}, are found before anything is merged"
@@ -132,7 +132,11 @@ def read_expansion(path: Path, content: bytes) -> TokenizerSpec | None:
     tokens = field(data, "added_tokens", list, where)
     added = [parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)]
     spec = spec_of_pieces(str(sidecar), rules, added_tokens=added, provenance={"format": "tiktoken", "file": path.name})
-    if field(data, "expansion", list, where) != [ids for _, ids in expanded(rules)]:
+    try:
+        table = expanded(rules)
+    except ConversionRefused as refusal:
+        raise FormatError(f"{where}.sentencepiece was not written with this table: {refusal}") from None
+    if field(data, "expansion", list, where) != [ids for _, ids in table]:
         raise FormatError(f"{where}.expansion is not the table of the model beside it; save both together again")
     return spec
 

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import AsRun, Format, Given, spec_of_table
 from conversion.merges import recover_merges
+from conversion.normalizers import caller_must_normalise
 from conversion.sentencepiece.expansion import files_of, read_expansion
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
 from conversion.tiktoken.rank_tables import check_ranks, spec_of_ranks, special_conflict
 from conversion.tokenizer_json.split_rules import from_tiktoken
 from conversion.verdict import Checks
 from hf_bpe.engine.backends import load_native
-from hf_bpe.errors import FormatError, HfBpeError
+from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
 from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec, VocabularyTable
@@ -80,7 +81,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
     }
     table = _native_table(content) if sidecar is None or sidecar.merges is None else None
     if table is not None:
-        stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges}
+        stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges, **sidecar.normalisation}
         return spec_of_table(str(path), table, **stated, **fields)
     return spec_of_ranks(str(path), parse_ranks(content, str(path)), sidecar, **fields)
 
@@ -200,6 +201,12 @@ def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.
     checks = Checks()
     check_tiktoken(spec, checks)
     checks.refuse_losses("tiktoken")
+    condition = caller_must_normalise(spec)
+    if condition:
+        raise ConversionRefused(
+            f"tiktoken has no normaliser, so for the same ids {condition}; do that, and convert spec.replace(normalizer=(), "
+            "add_prefix_space=False)"
+        )
     return tiktoken.Encoding(
         name, pat_str=tiktoken_pattern(spec), mergeable_ranks=vocab, special_tokens=dict(spec.special_tokens)
     )

@@ -1,7 +1,7 @@
 """tokenizer.json, the file of the `tokenizers` library and of every Hugging Face model, as far as it is BPE.
 
 Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencepiece_json`. Such a file can describe far more. What gives a text other ids and has no place in a `TokenizerSpec`
-(normalizers, dropout, chains of unknown splits, ...) is refused by name.
+(other normalizers, dropout, chains of unknown splits, ...) is refused by name.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from conversion.equality import never_produced
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import field, read_json
+from conversion.normalizers import read_normalizer, write_normalizer
 from conversion.printable import (
     misread_when_decoding,
     native_table,
@@ -32,9 +33,10 @@ from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
+if TYPE_CHECKING:
+    from conversion.tokenizer_json.split_rules import SplitRule
 
-SplitRule = tuple[str | None, Literal["keep", "drop"]]
+__all__ = ["FORMAT", "from_dict", "pre_tokenizer_for", "to_dict"]
 
 
 def _recognises(path: Path, head: bytes) -> bool:
@@ -65,13 +67,19 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
-    pattern, unmatched = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
+    pattern, unmatched, stages = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
     raw_vocab = field(model, "vocab", dict, f"{where}: $.model")
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
-    rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "ignore_merges": ignore_merges}
-    fields = {**rules, "added_tokens": added, "provenance": _provenance(data, where)}
+    rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
+    fields: dict[str, Any] = {
+        **rules,
+        "normalizer": read_normalizer(data.get("normalizer"), f"{where}: $.normalizer"),
+        "add_prefix_space": _adds_prefix_space(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer"),
+        "added_tokens": added,
+        "provenance": _provenance(data, where),
+    }
     table = native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
     if table is not None:
         return spec_of_table(where, table, **fields)
@@ -92,6 +100,7 @@ def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: s
                 "together?"
             )
     added = _read_added_tokens(data.get("added_tokens"), vocab, f"{where}: $.added_tokens")
+    _refuse_overlaps(added, f"{where}: $.added_tokens")
     return from_parts(data, vocab, pairs, added, where, _provenance(data, where))
 
 
@@ -118,15 +127,11 @@ def _changes_ids(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _not_byte_level(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    normalizer = data.get("normalizer")
-    if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
-        yield (
-            f"$.normalizer is {_kind(normalizer)}",
-            "byte-level BPE here runs on the text as it is; normalise the text before encoding",
-        )
-    if model.get("byte_fallback"):
-        yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
     decoder = data.get("decoder")
+    if isinstance(decoder, dict) and decoder.get("type") == "Sequence":
+        match decoder.get("decoders"):
+            case [only]:
+                decoder = only
     if _kind(decoder) != "ByteLevel":
         yield (
             f"$.decoder is {_kind(decoder)}",
@@ -169,7 +174,6 @@ def _read_added_tokens(raw: object, spelled: Mapping[str, int], where: str) -> t
                 f"{where}: {token.content!r} has id {token.id} here, but `tokenizers` gives it {assigned} when it loads the file; "
                 "put the token into $.model.vocab with the id it shall have"
             )
-    _refuse_overlaps(added, where)
     return added
 
 
@@ -183,13 +187,19 @@ def _assigned_ids(added: Sequence[AddedToken], spelled: Mapping[str, int]) -> li
 
 
 def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
-    """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap."""
+    """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap.
+
+    Byte-level engines do that too; those of SentencePiece models look once.
+    """
     exact = [token.content for token in added if not token.normalized]
     others = [token.content for token in added if token.normalized]
-    found = _first_overlap(exact, others) or _first_overlap(others, exact)
+    found = _first_overlap(exact, others)
+    if found is None:
+        swapped = _first_overlap(others, exact)
+        found = swapped and (swapped[1], swapped[0])
     if found is not None:
         raise ConversionRefused(
-            f"{where}: {found[0]!r} and {found[1]!r} can overlap, but only one of them has normalized: true, so which of the two wins "
+            f"{where}: {found[0]!r} (normalized: false) and {found[1]!r} (normalized: true) can overlap, and which of the two wins "
             "follows no one rule; give both the same value"
         )
 
@@ -222,20 +232,15 @@ def _first_overlap(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, 
 def _read_split_rule(data: object, where: str) -> SplitRule:
     *splits, last = _steps(data, where)
     _check_byte_level(last, where)
-    texts = [_read_split(split, where) for split in splits]
-    if last.get("use_regex", True):
-        if texts:
-            raise ConversionRefused(
-                f"{where}: a Split before a ByteLevel that splits again (use_regex: true) is not one pattern"
-            )
-        return NAMED_PATTERNS["gpt2"].pattern, "keep"
-    if not texts:
-        return None, "keep"
+    use_regex = last.get("use_regex", True)
+    if not splits:
+        return (NAMED_PATTERNS["gpt2"].pattern if use_regex else None), "keep", ()
     from conversion.tokenizer_json import split_rules
+    from conversion.tokenizer_json.pre_tokenizers import Split, read_step
+    from hf_bpe.pattern_syntax import parse
 
-    if len(texts) == 1:
-        return split_rules.from_oniguruma(texts[0][0], where), texts[0][1]
-    return split_rules.read_stages(texts, where)
+    gpt2 = [Split(parse(str(NAMED_PATTERNS["gpt2"].pattern)))] if use_regex else []
+    return split_rules.read_stages([*(read_step(split, where) for split in splits), *gpt2], where)
 
 
 def _steps(data: object, where: str) -> list[dict[str, Any]]:
@@ -253,31 +258,19 @@ def _steps(data: object, where: str) -> list[dict[str, Any]]:
 def _check_byte_level(step: dict[str, Any], where: str) -> None:
     if step.get("type") != "ByteLevel":
         raise ConversionRefused(f"{where} ends with {_kind(step)}; a byte-level tokenizer ends with ByteLevel")
-    if field(step, "add_prefix_space", bool, where):
-        raise ConversionRefused(f"{where}: add_prefix_space puts a space before the text; encode ' ' + text instead")
+    field(step, "add_prefix_space", bool, where)
     if "use_regex" in step:
         field(step, "use_regex", bool, where)
 
 
-def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", "drop"]]:
-    """A Split step -> its regular expression in Oniguruma's syntax, and what becomes of the text between matches."""
-    if step.get("type") != "Split":
+def _adds_prefix_space(data: object, where: str) -> bool:
+    *splits, last = _steps(data, where)
+    if last["add_prefix_space"] and splits:
         raise ConversionRefused(
-            f"{where} holds {_kind(step)}, which is no pattern known here; only Split and ByteLevel are read"
+            f"{where}: a ByteLevel with add_prefix_space after another step puts a space before every piece, not before the text; set it "
+            "to false"
         )
-    pattern = field(step, "pattern", dict, where)
-    if "Regex" not in pattern:
-        raise ConversionRefused(f"{where}: a Split at a fixed string is not read; write it as a Regex")
-    behavior, invert = field(step, "behavior", str, where), field(step, "invert", bool, where)
-    text = field(pattern, "Regex", str, f"{where}.pattern")
-    if behavior == "Isolated":
-        return text, "keep"
-    if behavior == "Removed" and invert:
-        return text, "drop"
-    raise ConversionRefused(
-        f"{where}: a Split with behavior {behavior!r} and invert {json.dumps(invert)} is not read; 'Isolated', or 'Removed' with "
-        "invert, are"
-    )
+    return bool(last["add_prefix_space"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -327,7 +320,7 @@ def _document(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
         return head | parts
     return {
         **head,
-        "normalizer": None,
+        "normalizer": write_normalizer(spec.normalizer),
         "pre_tokenizer": pre_tokenizer_for(spec),
         "decoder": _byte_level(use_regex=True),
         "model": {
@@ -380,7 +373,6 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], checks: Check
         f"it encodes to the added token {misread!r} and decodes it to other bytes, as its text is also a spelling of bytes"
     )
     checks.expect("decoding gives the text of every added token", spelling if misread is not None else None)
-    _refuse_overlaps(added, "added tokens")
     checks.hold("the pre-tokenizer splits every text as the pattern does")
     if [token.id for token in added] == _assigned_ids(added, spelled):
         return spelled
@@ -397,7 +389,7 @@ def _piece_conflict(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> s
             readable[token_to_bytes(token.content)] = token
         except ValueError:
             continue  # not in the byte alphabet, so no piece is spelled like that
-    idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched)
+    idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched, spec.stages)
     for entry, token in readable.items():
         if entry not in idle:
             return (
@@ -409,18 +401,30 @@ def _piece_conflict(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> s
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
     """The `pre_tokenizer` part: the spec's pattern and byte alphabet."""
+    if spec.pattern is None:
+        return _byte_level(use_regex=False, add_prefix_space=spec.add_prefix_space)
+    named = find_named_pattern(spec.pattern)
+    if named is not None and named.name == "gpt2" and not spec.stages:
+        return _byte_level(use_regex=True, add_prefix_space=spec.add_prefix_space)
+    if spec.add_prefix_space:
+        raise ConversionRefused(
+            "tokenizer.json can put a space before a text (add_prefix_space) only with the pattern of GPT-2 or with none: behind another "
+            "Split it would stand before every piece"
+        )
+    first = _splits(spec.pattern, "keep" if named else spec.unmatched)
+    return _sequence([*first, *(split for stage in spec.stages for split in _splits(stage, "keep"))])
+
+
+def _splits(pattern: str, unmatched: str) -> list[dict[str, Any]]:
+    """A pattern as a Split, or as the several that it was published as."""
     from conversion.tokenizer_json import split_rules
 
-    named = find_named_pattern(spec.pattern)
-    if spec.pattern is None:
-        return _byte_level(use_regex=False)
-    if named is not None and named.name == "gpt2":
-        return _byte_level(use_regex=True)
+    named = find_named_pattern(pattern)
     if named is not None and named.stages:
-        return _sequence([_split(stage, "keep") for stage in named.stages])
+        return [_split(stage, "keep") for stage in named.stages]
     if named is not None and named.pattern is not None and split_rules.means_the_same(named.pattern):
-        return _sequence([_split(named.pattern, "keep")])
-    return _sequence([_split(pattern_for(spec.pattern, "oniguruma"), "keep" if named else spec.unmatched)])
+        return [_split(named.pattern, "keep")]
+    return [_split(pattern_for(pattern, "oniguruma"), unmatched)]
 
 
 def _sequence(splits: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -432,8 +436,8 @@ def _split(pattern: str, unmatched: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
 
-def _byte_level(*, use_regex: bool) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+def _byte_level(*, use_regex: bool, add_prefix_space: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
 
 
 FORMAT = Format(
