@@ -52,10 +52,7 @@ def _check(name: str, spec: TokenizerSpec, place: Path, corpus: Sequence[Path], 
             if not report.equal:
                 raise Mismatch(f"{name} as {target}:\n{report.summary()}")
             held[target] = conversion.load(path)
-            tally.add(
-                f"{name} in {target}, documents",
-                float(str(report.documents)) if isinstance(report.documents, int) else sum(report.documents.values()),
-            )
+            tally.add(f"{name} in {target}, documents", report.documents)
     for source, found in held.items():
         for target in held:
             path = _written(found, place / source / target, target)
