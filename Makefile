@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz unicode-tables clean
+.PHONY: demo test lint format bench fuzz conversions unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -35,13 +35,17 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.encode
 	$(BIN)/python -m benchmarks.train
 
-# FUZZ: what all take, such as FUZZ="--seed 7". TEXTS: what the first two take, such as TEXTS="--vocabularies DIR --corpus FILE".
+# FUZZ: what all take, such as FUZZ="--seed 7". TEXTS: what the first two, and conversions, take, such as
+# TEXTS="--vocabularies DIR --corpus FILE".
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz documents $(FUZZ) $(TEXTS)
 	$(BIN)/python -m tests.fuzz strings $(FUZZ) $(TEXTS)
 	$(BIN)/python -m tests.fuzz specs $(FUZZ)
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
+
+conversions: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz conversions $(TEXTS)
 
 unicode-tables:
 	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json

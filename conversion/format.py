@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
+from conversion.verdict import Checks
 from hf_bpe.charsmap import charsmap_defect
 from hf_bpe.errors import FormatError, SpecError
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
 
-__all__ = ["Format", "Given", "make_spec", "spec_of_pieces", "spec_of_table"]
+__all__ = ["AsRun", "Format", "Given", "make_spec", "spec_of_pieces", "spec_of_table"]
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,30 @@ class Given:
 
 
 @dataclass(frozen=True)
+class AsRun:
+    """A written file as the library it is made for runs it.
+
+    by: the library, or what stands for it. tokenizer: what it does as a spec, or, where no spec does that, texts and whether
+    special tokens are looked for in them -> ids.
+    """
+
+    by: str
+    tokenizer: TokenizerSpec | Callable[[Sequence[str], bool], list[list[int]]]
+
+
+@dataclass(frozen=True)
 class Format:
     """One file format.
 
     is_folder: whether writing makes a folder. self_contained: whether the files alone say pattern and special tokens.
     recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
     read: path and what the caller says -> spec.
-    converted: spec, allow_lossy -> the spec in the dialect of the format, for one that holds another. Raises `ConversionRefused`.
-    write: spec, file name, allow_lossy -> file name -> content. Raises `ConversionRefused`. None: reading only.
+    converted: spec, checks -> the spec in the dialect of the format, for one that holds another.
+    write: spec, file name, checks -> file name -> content, the nearest there is where `checks` found a loss. None: reading only.
+        Both raise `ConversionRefused` where there is no such file at all.
     has_normalizer: whether the file itself can say how byte-level texts are normalised.
+    ending: what the name of a file has to end in, if anything.
+    as_run: spec, what was written, file name -> what its own library makes of it, which knows no sidecar of ours.
     """
 
     name: str
@@ -65,9 +81,11 @@ class Format:
     self_contained: bool
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path, Given], TokenizerSpec]
-    write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
-    converted: Callable[[TokenizerSpec, bool], TokenizerSpec] | None = None
+    write: Callable[[TokenizerSpec, str, Checks], dict[str, bytes]] | None = None
+    converted: Callable[[TokenizerSpec, Checks], TokenizerSpec] | None = None
     has_normalizer: bool = False
+    ending: str = ""
+    as_run: Callable[[TokenizerSpec, Mapping[str, bytes], str], AsRun] | None = None
 
 
 def spec_of_table(where: str, table: VocabularyTable, **fields: Any) -> TokenizerSpec:

@@ -13,17 +13,17 @@ every other entry that no merge makes stays an ordinary token that encoding neve
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from conversion.equality import never_produced
-from conversion.format import Format, Given, make_spec
+from conversion.equality import never_produced, usable_vocab
+from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import parse_json
-from conversion.merges import out_of_reach
-from conversion.printable import Pair, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
+from conversion.merges import check_lookup
+from conversion.printable import Pair, native_table, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import FOLDER_SIDECAR, Sidecar, read_sidecar, write_sidecar
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_text
 from hf_bpe.patterns import NAMED_PATTERNS
@@ -73,25 +73,27 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     texts = {file.name: read_text(file) for file in pair}
     sidecar = read_sidecar(vocab_file.with_name(FOLDER_SIDECAR), {name: text.encode() for name, text in texts.items()})
     spelled = read_vocab(parse_json(texts[vocab_file.name], str(vocab_file)), f"{vocab_file}: $")
-    merges = _read_merges(texts[merges_file.name], spelled, str(merges_file))
-    added = _added_tokens(given, sidecar, spelled, merges)
+    lines = _lines(texts[merges_file.name], str(merges_file))
+    added = _added_tokens(given, sidecar, spelled, lines)
     pattern, unmatched = _split_rule(given, sidecar)
-    ignore_merges = sidecar.ignore_merges if sidecar else False
-    is_idle: Callable[[set[bytes]], set[bytes]] = partial(
-        never_produced, merges=merges, ignore_merges=ignore_merges, pattern=pattern, unmatched=unmatched
-    )
-    if sidecar and given.special_tokens is None:
-        is_idle = sidecar.only_added
+    rules: dict[str, Any] = {
+        "pattern": pattern,
+        "unmatched": unmatched,
+        "ignore_merges": sidecar.ignore_merges if sidecar else False,
+    }
+    normalisation = sidecar.normalisation if sidecar else {}
+    fields = {**rules, **normalisation, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
+    by_sidecar = sidecar.only_added if sidecar and given.special_tokens is None else None
+    table = native_table(spelled, lines, added, by_sidecar or partial(never_produced, merges=(), **rules))
+    if table is not None and not any(line.startswith(_VERSION_LINE) for line in lines):
+        return spec_of_table(str(vocab_file), table, **fields)
+    merges = _read_merges(lines, spelled, str(merges_file))
+    is_idle = by_sidecar or partial(never_produced, merges=merges, **rules)
     return make_spec(
         str(vocab_file),
         vocab=without_added_tokens(spelled, added, is_idle, f"{vocab_file}: $"),
         merges=merges,
-        pattern=pattern,
-        unmatched=unmatched,
-        added_tokens=added,
-        ignore_merges=ignore_merges,
-        **(sidecar.normalisation if sidecar else {}),
-        provenance={"format": name, "file": vocab_file.name},
+        **fields,
     )
 
 
@@ -103,18 +105,17 @@ def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Lite
     return NAMED_PATTERNS["gpt2"].pattern, "keep"
 
 
-def _added_tokens(
-    given: Given, sidecar: Sidecar | None, spelled: dict[str, int], merges: tuple[Pair, ...]
-) -> tuple[AddedToken, ...]:
+def _added_tokens(given: Given, sidecar: Sidecar | None, spelled: dict[str, int], lines: list[str]) -> tuple[AddedToken, ...]:
     if given.special_tokens is not None:
         return given.added_tokens()
     if sidecar is not None:
         return sidecar.added_tokens
-    made = _END_OF_TEXT.encode() in {left + right for left, right in merges}
+    made = any(line.replace(" ", "", 1) == _END_OF_TEXT for line in lines)
     return (AddedToken(_END_OF_TEXT, spelled[_END_OF_TEXT]),) if _END_OF_TEXT in spelled and not made else ()
 
 
-def _read_merges(text: str, spelled: dict[str, int], where: str) -> tuple[Pair, ...]:
+def _lines(text: str, where: str) -> list[str]:
+    """The pairs, one a line."""
     first, *lines = text.replace("\r\n", "\n").split("\n")
     if not first.startswith(_VERSION_LINE):
         raise FormatError(
@@ -123,6 +124,10 @@ def _read_merges(text: str, spelled: dict[str, int], where: str) -> tuple[Pair, 
         )
     if lines and not lines[-1]:
         lines.pop()
+    return lines
+
+
+def _read_merges(lines: list[str], spelled: dict[str, int], where: str) -> tuple[Pair, ...]:
     pairs = [_parse_pair(line, f"{where}, line {number}") for number, line in enumerate(lines, 2)]
     return read_merges(pairs, spelled, lambda index: f"{where}, line {index + 2}")
 
@@ -140,9 +145,12 @@ def _parse_pair(line: str, where: str) -> tuple[str, str]:
 # Writing
 
 
-def _write(spec: TokenizerSpec, _: str, allow_lossy: bool, *, name: str) -> dict[str, bytes]:
-    if spec.ignore_merges and not allow_lossy:
-        _refuse_unreachable(spec, _NAMES[name])
+def _write(spec: TokenizerSpec, _: str, checks: Checks, *, name: str) -> dict[str, bytes]:
+    check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
+    if spec.pattern != NAMED_PATTERNS["gpt2"].pattern:
+        checks.suppose("the reader splits text by the pattern that stands in the sidecar, not by GPT-2's")
+    if any(token.content != _END_OF_TEXT for token in spec.added_tokens):
+        checks.suppose("the reader takes the tokens for special that stand in the sidecar")
     spelled = spell_vocab(spec)
     for token in sorted(spec.added_tokens, key=lambda token: token.id):
         if spelled.setdefault(token.content, token.id) != token.id:
@@ -162,17 +170,6 @@ def _write(spec: TokenizerSpec, _: str, allow_lossy: bool, *, name: str) -> dict
     return files | {FOLDER_SIDECAR: write_sidecar(spec, files, with_merges=False)}
 
 
-def _refuse_unreachable(spec: TokenizerSpec, names: tuple[str, str]) -> None:
-    lost = out_of_reach(spec.vocab, spec.merges)
-    if lost:
-        raise ConversionRefused(
-            f"{' and '.join(names)} cannot hold this tokenizer exactly: {len(lost)} tokens are found only by looking up a whole "
-            f"piece (ignore_merges), which the files cannot say; the first is {lost[0]!r} (id {spec.vocab[lost[0]]}). "
-            "allow_lossy=True writes the files all the same: other readers will then give other ids for some text, while "
-            "loading them here, with their sidecar, gives this tokenizer back"
-        )
-
-
 def _format(name: str, description: str) -> Format:
     return Format(
         name=name,
@@ -182,6 +179,9 @@ def _format(name: str, description: str) -> Format:
         recognises=partial(_recognises, name=name),
         read=partial(_read, name=name),
         write=partial(_write, name=name),
+        as_run=lambda spec, *_: AsRun(
+            "this package, by the files' merges only", spec.replace(ignore_merges=False, normalizer=(), add_prefix_space=False)
+        ),
     )
 
 

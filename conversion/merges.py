@@ -9,12 +9,14 @@ token's own, as it is often written, it loses tokens in tables where a part has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import AnyStr, TypeAlias
 
+from conversion.verdict import Checks
 from hf_bpe.engine.backends import load_native
 
-__all__ = ["last_pair", "merged_parts", "out_of_reach", "recover_merges", "unreachable_tokens"]
+__all__ = ["check_lookup", "last_pair", "merged_parts", "out_of_reach", "recover_merges", "unreachable_tokens"]
 
 Pair: TypeAlias = tuple[bytes, bytes]
 
@@ -30,6 +32,12 @@ def recover_merges(vocab_in_rank_order: Sequence[bytes]) -> tuple[tuple[Pair, ..
     >>> recover_merges([b"a", b"b", b"c", b"ab", b"abc", b"bc"])
     (((b'a', b'b'), (b'ab', b'c'), (b'b', b'c')), ())
     """
+    return _recovered(tuple(vocab_in_rank_order))
+
+
+@lru_cache(maxsize=1)
+def _recovered(vocab_in_rank_order: tuple[bytes, ...]) -> tuple[tuple[Pair, ...], tuple[bytes, ...]]:
+    # Checking, writing and reading back ask for the same table: half a second each time for 200,000 tokens.
     native = load_native()
     if native is None or max(map(len, vocab_in_rank_order), default=0) > _LONG:
         return _recover(vocab_in_rank_order)
@@ -69,6 +77,19 @@ def out_of_reach(vocab: Mapping[bytes, int], merges: tuple[Pair, ...]) -> list[b
     in_id_order = sorted(vocab, key=vocab.__getitem__)
     implied, unreachable = recover_merges(in_id_order)
     return list(unreachable) if implied == merges else unreachable_tokens(in_id_order, merges)
+
+
+def check_lookup(vocab: Mapping[bytes, int], merges: tuple[Pair, ...], ignore_merges: bool, checks: Checks) -> None:
+    """Note whether a format that merges every piece, and looks none up as a whole first, gives the same ids."""
+    lost = out_of_reach(vocab, merges) if ignore_merges else []
+    conflict = (
+        f"{len(lost)} tokens are found only by looking up a whole piece (ignore_merges); the first is {lost[0]!r} "
+        f"(id {vocab[lost[0]]})"
+        if lost
+        else None
+    )
+    texts = (token.decode(errors="ignore") for token in lost)
+    checks.expect("no token is found only by looking up a whole piece", conflict, lambda: texts)
 
 
 def last_pair(token: AnyStr, rank_of: Callable[[AnyStr, AnyStr], float | None]) -> tuple[AnyStr, AnyStr] | None:

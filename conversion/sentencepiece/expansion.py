@@ -31,6 +31,7 @@ from conversion.format import spec_of_pieces
 from conversion.json_text import field, read_json
 from conversion.sentencepiece.piece_merges import merges_of, user_defined
 from conversion.sidecar import file_sidecar, parse_added_token
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules, byte_piece
 from hf_bpe.spec import TokenizerSpec
@@ -93,12 +94,14 @@ def _refuse(rules: SentencePieceRules, conflict: str | None) -> None:
         )
 
 
-def files_of(spec: TokenizerSpec, name: str) -> dict[str, bytes]:
+def files_of(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     """The rank file and its sidecar. Raises `ConversionRefused`."""
     rules = spec.sentencepiece
     if rules is None:
         raise TypeError("a byte-level spec needs no expansion")
     table = expanded(rules)
+    checks.hold("scores have an order of merges")
+    checks.suppose('texts are prepared, and ranks replaced by the ids of the table, as the sidecar says under "use"')
     lines = [b"%s %d\n" % (binascii.b2a_base64(token, newline=False), rank) for rank, (token, _) in enumerate(table)]
     ranks = b"".join(lines)
     data = {

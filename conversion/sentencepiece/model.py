@@ -13,12 +13,13 @@ A `.vocab` file has a line for each piece, text TAB score. It says neither kinds
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from conversion.format import Format, Given, spec_of_pieces
+from conversion.format import AsRun, Format, Given, spec_of_pieces
 from conversion.sentencepiece.protobuf import Field, fields, float_field, length_field, varint_field
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, read_text
 from hf_bpe.pieces import Piece, PieceKind, SentencePieceRules
@@ -195,16 +196,23 @@ def reserved_tokens(rules: SentencePieceRules) -> tuple[AddedToken, ...]:
 # Writing
 
 
-def _converted(spec: TokenizerSpec, allow_lossy: bool) -> TokenizerSpec:
+def _converted(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     from conversion.sentencepiece.byte_pieces import (
         to_sentencepiece,  # brings in the engine, which reading a file does not need
     )
 
-    return to_sentencepiece(spec, allow_lossy=allow_lossy)
+    return to_sentencepiece(spec, checks)
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
-    return {name: serialise_model(spec)}
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
+    content = serialise_model(spec)
+    checks.hold("the file states every piece, score and rule")
+    return {name: content}
+
+
+def _as_run(_: TokenizerSpec, files: Mapping[str, bytes], name: str) -> AsRun:
+    model = f"{Path(name).stem}.model" if name.endswith(".vocab") else name
+    return AsRun("this package, by scores as sentencepiece does", parse_model(files[model], model))
 
 
 def serialise_model(spec: TokenizerSpec) -> bytes:
@@ -318,9 +326,9 @@ def _read_vocab(path: Path, given: Given) -> TokenizerSpec:
     return spec
 
 
-def _write_vocab(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
-    model = serialise_model(spec)
-    return {f"{Path(name).stem}.model": model, name: _vocab_text(pieces_of(spec, "a .vocab file")).encode()}
+def _write_vocab(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
+    model = f"{Path(name).stem}.model"
+    return {**_write(spec, model, checks), name: _vocab_text(pieces_of(spec, "a .vocab file")).encode()}
 
 
 def _vocab_text(rules: SentencePieceRules) -> str:
@@ -337,6 +345,7 @@ FORMATS = (
         read=_read,
         write=_write,
         converted=_converted,
+        as_run=_as_run,
     ),
     Format(
         name="sentencepiece-vocab",
@@ -347,5 +356,7 @@ FORMATS = (
         read=_read_vocab,
         write=_write_vocab,
         converted=_converted,
+        ending=".vocab",
+        as_run=_as_run,
     ),
 )

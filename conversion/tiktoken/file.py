@@ -14,25 +14,38 @@ import base64
 import binascii
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from conversion.equality import covers_every_text, usable_vocab
-from conversion.format import Format, Given, spec_of_table
+from conversion.format import AsRun, Format, Given, spec_of_table
 from conversion.merges import recover_merges
 from conversion.normalizers import caller_must_normalise
 from conversion.sentencepiece.expansion import files_of, read_expansion
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
-from conversion.tiktoken.rank_tables import rank_conflict, spec_of_ranks, special_conflict
+from conversion.tiktoken.rank_tables import check_ranks, spec_of_ranks, special_conflict
+from conversion.tokenizer_json.split_rules import from_tiktoken
+from conversion.verdict import Checks
 from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_bytes
 from hf_bpe.patterns import NAMED_PATTERNS, pattern_for
-from hf_bpe.spec import MAX_TOKEN_ID, TokenizerSpec, VocabularyTable
+from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec, VocabularyTable
 
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["FORMAT", "parse_ranks", "rank_file", "tiktoken_pattern", "to_tiktoken_encoding"]
+__all__ = [
+    "FORMAT",
+    "PATTERN_TRANSLATED",
+    "as_run",
+    "check_tiktoken",
+    "parse_ranks",
+    "rank_file",
+    "tiktoken_pattern",
+    "to_tiktoken_encoding",
+]
+
+PATTERN_TRANSLATED = "the pattern, written for the target's regular expressions, splits every text alike"
 
 _LINE = re.compile(rb"\s*[A-Za-z0-9+/]+={0,2} [0-9]+\r?(\n|\Z)")
 
@@ -59,25 +72,18 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
         )
     pattern, unmatched = _split_rule(given, sidecar)
     provenance = {"format": FORMAT.name, "file": path.name}
-    table = _native_table(content) if sidecar is None else None
+    added = sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens()
+    fields: dict[str, Any] = {
+        "pattern": pattern,
+        "unmatched": unmatched,
+        "added_tokens": added,
+        "provenance": provenance,
+    }
+    table = _native_table(content) if sidecar is None or sidecar.merges is None else None
     if table is not None:
-        return spec_of_table(
-            str(path),
-            table,
-            pattern=pattern,
-            unmatched=unmatched,
-            added_tokens=given.added_tokens(),
-            provenance=provenance,
-        )
-    return spec_of_ranks(
-        str(path),
-        parse_ranks(content, str(path)),
-        sidecar,
-        pattern=pattern,
-        unmatched=unmatched,
-        added_tokens=sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens(),
-        provenance=provenance,
-    )
+        stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges, **sidecar.normalisation}
+        return spec_of_table(str(path), table, **stated, **fields)
+    return spec_of_ranks(str(path), parse_ranks(content, str(path)), sidecar, **fields)
 
 
 def _native_table(content: bytes) -> VocabularyTable | None:
@@ -147,41 +153,54 @@ def _parse_line(line: bytes, where: str) -> tuple[bytes, int]:
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if spec.dialect == "sentencepiece":
-        return files_of(spec, name)
-    content, with_merges = rank_file(spec, allow_lossy)
+        return files_of(spec, name, checks)
+    checks.suppose("tiktoken is given the pattern (pat_str) and the special tokens that stand in the sidecar")
+    content, with_merges = rank_file(spec, checks)
     main = {name: content}
     return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=with_merges)}
 
 
-def rank_file(spec: TokenizerSpec, allow_lossy: bool) -> tuple[bytes, bool]:
-    """The content of a rank file, and whether its sidecar must state the merges because the ranks imply others.
-
-    Raises `ConversionRefused` where tiktoken would give other ids.
-    """
-    if not allow_lossy:
-        _refuse_if_inexact(spec)
+def rank_file(spec: TokenizerSpec, checks: Checks) -> tuple[bytes, bool]:
+    """The content of a rank file, and whether its sidecar must state the merges because the ranks imply others."""
+    check_tiktoken(spec, checks)
     table = sorted(usable_vocab(spec).items(), key=lambda item: item[1])
     lines = [b"%s %d\n" % (binascii.b2a_base64(token, newline=False), rank) for token, rank in table]
     implied, _ = recover_merges([token for token, _ in table])
     return b"".join(lines), implied != spec.merges
 
 
-def _refuse_if_inexact(spec: TokenizerSpec) -> None:
-    conflict = rank_conflict(spec) or special_conflict(spec.added_tokens)
-    if conflict:
-        raise ConversionRefused(
-            f"tiktoken cannot hold this tokenizer exactly: {conflict}. allow_lossy=True writes the nearest file: tiktoken will then "
-            "give other ids for some text, while loading it here, with its sidecar, gives this tokenizer back"
-        )
+def check_tiktoken(spec: TokenizerSpec, checks: Checks) -> None:
+    """Note whether tiktoken gives the same ids."""
+    check_ranks(spec, checks)
+    checks.expect("tiktoken finds the special tokens as they are found here", special_conflict(spec.added_tokens))
+    tiktoken_pattern(spec)
+    checks.hold(PATTERN_TRANSLATED)
+
+
+def as_run(spec: TokenizerSpec, content: bytes, name: str) -> AsRun:
+    """A rank file under the pattern and the special tokens of a spec, as tiktoken runs it."""
+    pattern, unmatched = from_tiktoken(tiktoken_pattern(spec), name)
+    added = [AddedToken(token.content, token.id) for token in spec.added_tokens if token.special]
+    # Where one begins another, tiktoken may take either: here the shorter.
+    added = [token for token in added if not any(_begins(other, token) for other in added)]
+    run = spec_of_ranks(name, parse_ranks(content, name), None, pattern=pattern, unmatched=unmatched, added_tokens=added)
+    return AsRun("this package, by ranks as tiktoken does", run)
+
+
+def _begins(other: AddedToken, token: AddedToken) -> bool:
+    return token.content != other.content and token.content.startswith(other.content)
 
 
 def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.Encoding:
     """The same tokenizer as a `tiktoken.Encoding`. Raises `ConversionRefused` where tiktoken would give other ids."""
     import tiktoken
 
-    _refuse_if_inexact(spec)
+    vocab = usable_vocab(spec)
+    checks = Checks()
+    check_tiktoken(spec, checks)
+    checks.refuse_losses("tiktoken")
     condition = caller_must_normalise(spec)
     if condition:
         raise ConversionRefused(
@@ -189,7 +208,7 @@ def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.
             "add_prefix_space=False)"
         )
     return tiktoken.Encoding(
-        name, pat_str=tiktoken_pattern(spec), mergeable_ranks=usable_vocab(spec), special_tokens=dict(spec.special_tokens)
+        name, pat_str=tiktoken_pattern(spec), mergeable_ranks=vocab, special_tokens=dict(spec.special_tokens)
     )
 
 
@@ -215,4 +234,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    as_run=lambda spec, files, name: as_run(spec, files[name], name),
 )

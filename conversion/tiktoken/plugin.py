@@ -17,6 +17,7 @@ from pathlib import Path
 from conversion.format import Format, Given
 from conversion.sidecar import file_sidecar, read_sidecar, write_sidecar
 from conversion.tiktoken import file as rank_file
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes
 from hf_bpe.spec import TokenizerSpec
@@ -80,7 +81,7 @@ def _rank_file(path: Path) -> Path:
     return found[0]
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise FormatError(
             f"{name!r} cannot name an encoding: the folder's name becomes the name of a Python module; use letters, digits and "
@@ -96,7 +97,7 @@ def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes
             "save it with format='tiktoken'"
         )
     ranks_name = f"{name}.tiktoken"
-    ranks, with_merges = rank_file.rank_file(spec, allow_lossy)
+    ranks, with_merges = rank_file.rank_file(spec, checks)
     module = _MODULE.format(
         name=name,
         pattern=ascii(rank_file.tiktoken_pattern(spec)),
@@ -116,4 +117,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    as_run=lambda spec, files, name: rank_file.as_run(spec, files[f"{_FOLDER}/{name}.tiktoken"], name),
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from typing import Any
 
 from conversion.equality import usable_vocab
 from conversion.format import make_spec
 from conversion.merges import recover_merges
 from conversion.sidecar import Sidecar
+from conversion.verdict import Checks
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["flag_conflict", "rank_conflict", "spec_of_ranks", "special_conflict"]
+__all__ = ["MERGED_BY_ID", "check_ranks", "flag_conflict", "rank_conflict", "spec_of_ranks", "special_conflict"]
+
+MERGED_BY_ID = "merging by id is merging by the list of merges, and finds no token that merging does not make"
 
 
 def spec_of_ranks(where: str, vocab: dict[bytes, int], sidecar: Sidecar | None, **fields: Any) -> TokenizerSpec:
@@ -52,6 +56,27 @@ def rank_conflict(spec: TokenizerSpec) -> str | None:
     stated = set(spec.merges)
     lacking = next((pair for pair in implied if pair not in stated), None)
     return lacking and f"tiktoken would merge {_shown(lacking, vocab)}, which is not among the merges"
+
+
+def check_ranks(spec: TokenizerSpec, checks: Checks) -> None:
+    """Note whether merging by id is merging by this list of merges."""
+    checks.expect(MERGED_BY_ID, rank_conflict(spec), lambda: _where_ranks_show(spec))
+
+
+def _where_ranks_show(spec: TokenizerSpec) -> Iterator[str]:
+    """Texts of two merges that reach into each other, one of which stands where its id would not put it."""
+    out_of_place: set[tuple[bytes, bytes]] = set()
+    for earlier, later in pairwise(spec.merges):
+        if spec.vocab[b"".join(earlier)] > spec.vocab[b"".join(later)]:
+            out_of_place |= {earlier, later}
+    after: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    before: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    for left, right in spec.merges if out_of_place else ():
+        after[left].append(right)
+        before[right].append(left)
+    for left, right in sorted(out_of_place):
+        for outer in chain((left + right + end for end in after[right]), (start + left + right for start in before[left])):
+            yield outer.decode(errors="ignore")
 
 
 def special_conflict(tokens: Iterable[AddedToken]) -> str | None:

@@ -7,23 +7,31 @@ Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencep
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversion.equality import never_produced
-from conversion.format import Format, Given, make_spec, spec_of_table
+from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
-from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
+from conversion.printable import (
+    misread_when_decoding,
+    native_table,
+    read_merges,
+    read_vocab,
+    spell_merges,
+    spell_vocab,
+    without_added_tokens,
+)
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
+from conversion.verdict import Checks
 from hf_bpe.byte_level import token_to_bytes
-from hf_bpe.engine.backends import load_native
-from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
+from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
-from hf_bpe.spec import AddedToken, TokenizerSpec, VocabularyTable
+from hf_bpe.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
     from conversion.tokenizer_json.split_rules import SplitRule
@@ -72,45 +80,13 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
         "added_tokens": added,
         "provenance": _provenance(data, where),
     }
-    table = _native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
+    table = native_table(raw_vocab, raw_merges, added, partial(never_produced, merges=(), **rules))
     if table is not None:
         return spec_of_table(where, table, **fields)
     spelled = read_vocab(raw_vocab, f"{where}: $.model.vocab")
     merges = _read_merges(raw_merges, spelled, f"{where}: $.model.merges")
     vocab = without_added_tokens(spelled, added, partial(never_produced, merges=merges, **rules), f"{where}: $.model.vocab")
     return make_spec(where, vocab=vocab, merges=merges, **fields)
-
-
-def _native_table(
-    vocab: dict[str, int],
-    merges: list[Any],
-    added: Sequence[AddedToken],
-    never_whole: Callable[[Collection[bytes]], set[bytes]],
-) -> VocabularyTable | None:
-    """Vocabulary and merges as the native engine reads them, 20 times as fast; None where it finds anything amiss or doubtful.
-
-    What is amiss, and where, is then said by the slow way. Added tokens are left out, as if nothing but their text gave them;
-    a merge that uses or makes one is found amiss. never_whole: those that no text has as a piece to be looked up as a whole.
-    """
-    native = load_native()
-    listed = frozenset(token.content for token in added if token.content in vocab)
-    if native is None:
-        return None
-    spelled = {token for token in map(_bytes_or_none, listed) if token is not None}
-    if never_whole(spelled) != spelled:
-        return None
-    try:
-        table: VocabularyTable = native.Vocabulary.from_spelled(vocab, merges, listed)
-    except (HfBpeError, ValueError, TypeError, OverflowError):
-        return None
-    return table
-
-
-def _bytes_or_none(spelling: str) -> bytes | None:
-    try:
-        return token_to_bytes(spelling)
-    except ValueError:
-        return None
 
 
 def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: str) -> TokenizerSpec:
@@ -301,16 +277,35 @@ def _adds_prefix_space(data: object, where: str) -> bool:
 # Writing
 
 
-def _write(spec: TokenizerSpec, name: str, allow_lossy: bool) -> dict[str, bytes]:
-    data = to_dict(spec, allow_lossy=allow_lossy)
-    return {name: json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()}
+def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
+    return {name: json.dumps(_document(spec, checks), ensure_ascii=False, separators=(",", ":")).encode()}
+
+
+def _as_run(_: TokenizerSpec, files: Mapping[str, bytes], name: str) -> AsRun:
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_str(files[name].decode())
+
+    def encode(texts: Sequence[str], as_special: bool) -> list[list[int]]:
+        tokenizer.encode_special_tokens = not as_special
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    return AsRun(f"tokenizers {tokenizers.__version__}", encode)
 
 
 def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]:
     """The content of a tokenizer.json that gives the same ids, in `tokenizers`, for every text.
 
-    Raises `ConversionRefused` where there is none.
+    Raises `ConversionRefused` where there is none; with `allow_lossy` only where there is none that comes near.
     """
+    checks = Checks()
+    document = _document(spec, checks)
+    if not allow_lossy:
+        checks.refuse_losses(FORMAT.name)
+    return document
+
+
+def _document(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     head = {
         "version": "1.0",
@@ -320,7 +315,7 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
         "post_processor": None,
     }
     if spec.dialect == "sentencepiece":
-        parts = to_parts(spec, allow_lossy=allow_lossy)
+        parts = to_parts(spec, checks)
         _refuse_renumbered(added, parts["model"]["vocab"])
         return head | parts
     return {
@@ -337,7 +332,7 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": spec.ignore_merges,
-            "vocab": _write_vocab(spec, added, allow_lossy),
+            "vocab": _write_vocab(spec, added, checks),
             "merges": spell_merges(spec.merges),
         },
     }
@@ -364,7 +359,7 @@ def _write_added_token(token: AddedToken) -> dict[str, Any]:
     }
 
 
-def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: bool) -> dict[str, int]:
+def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], checks: Checks) -> dict[str, int]:
     """The spelled vocabulary, with the added tokens in it if they would not get their own ids otherwise."""
     spelled = spell_vocab(spec)
     for token in added:
@@ -373,19 +368,20 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: 
                 f"tokenizer.json cannot hold the added token {token.content!r} (id {token.id}): its text is how the bytes of token "
                 f"{spelled[token.content]} are spelled there"
             )
-        if misread_when_decoding(token) and not allow_lossy:
-            raise ConversionRefused(
-                f"tokenizer.json encodes to the added token {token.content!r} but decodes it to other bytes, because its text is also "
-                "a spelling of bytes; allow_lossy=True writes it all the same"
-            )
+    misread = next((token.content for token in added if misread_when_decoding(token)), None)
+    spelling = (
+        f"it encodes to the added token {misread!r} and decodes it to other bytes, as its text is also a spelling of bytes"
+    )
+    checks.expect("decoding gives the text of every added token", spelling if misread is not None else None)
+    checks.hold("the pre-tokenizer splits every text as the pattern does")
     if [token.id for token in added] == _assigned_ids(added, spelled):
         return spelled
-    if not allow_lossy:
-        _refuse_pieces(spec, [token for token in added if token.content not in spelled])
+    conflict = _piece_conflict(spec, [token for token in added if token.content not in spelled])
+    checks.expect("no added token is found in plain text because it stands in the vocabulary", conflict)
     return spelled | {token.content: token.id for token in added}
 
 
-def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> None:
+def _piece_conflict(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> str | None:
     """In the vocabulary a token is also found as a whole piece where `ignore_merges` is on: wrong if it can be a piece."""
     readable = {}
     for token in new_entries:
@@ -396,11 +392,11 @@ def _refuse_pieces(spec: TokenizerSpec, new_entries: Sequence[AddedToken]) -> No
     idle = never_produced(readable, (), spec.ignore_merges, spec.pattern, spec.unmatched, spec.stages)
     for entry, token in readable.items():
         if entry not in idle:
-            raise ConversionRefused(
-                f"tokenizer.json can give the added token {token.content!r} its id {token.id} only inside the vocabulary, where "
-                "ignore_merges would also find it in plain text, as a whole piece; renumber the added tokens without gaps after the "
-                "vocabulary, or pass allow_lossy=True"
+            return (
+                f"it gives the added token {token.content!r} its id {token.id} only inside the vocabulary, where ignore_merges also "
+                "finds it in plain text, as a whole piece; renumber the added tokens without gaps after the vocabulary"
             )
+    return None
 
 
 def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
@@ -452,5 +448,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
-    has_normalizer=True,
+    as_run=_as_run,
 )

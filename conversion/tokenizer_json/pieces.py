@@ -19,6 +19,7 @@ from typing import Any
 from conversion.format import spec_of_pieces
 from conversion.json_text import field
 from conversion.sentencepiece.piece_merges import Pair, PieceMerges, isolated_parts, merges_of, pieces_of_merges, user_defined
+from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError, some
 from hf_bpe.pieces import SPACE_SYMBOL, PieceKind, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -31,18 +32,15 @@ Step = dict[str, Any]
 # Writing
 
 
-def to_parts(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]:
-    """The normalizer, pre_tokenizer, decoder and model of a tokenizer.json that gives the same ids for every text.
-
-    Raises `ConversionRefused` where there is none. With `allow_lossy`: the nearest there is.
-    """
+def to_parts(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
+    """The normalizer, pre_tokenizer, decoder and model of a tokenizer.json that gives the same ids for every text, or comes near."""
     rules = _rules_of(spec)
     merges = merges_of(rules)
-    if not allow_lossy:
-        for reason in _obstacles(spec, rules, merges):
-            raise ConversionRefused(
-                f"tokenizer.json cannot hold this SentencePiece model exactly: {reason}. allow_lossy=True writes the nearest file"
-            )
+    obstacles = list(_obstacles(spec, rules, merges))
+    for reason in obstacles:
+        checks.lose(reason)
+    if not obstacles:
+        checks.hold("scores have an order of merges, and tokenizers has a step for everything that the model does to text")
     frozen = user_defined(rules)
     vocab = {piece.content: number for number, piece in enumerate(rules.pieces)}
     pairs = [[left, right] for left, right in merges.pairs if left in vocab and right in vocab]  # else refused, or lossy

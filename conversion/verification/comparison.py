@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from conversion.shrinking import shrink
 from conversion.verification.causes import Cause, find_cause
 from conversion.verification.corpus import Document, Origin
 from conversion.verification.difference import Difference, difference_of
@@ -130,27 +131,9 @@ class Comparison:
     def smallest(self, cause: Cause) -> Difference:
         """A text with a difference of this cause, as short as leaving out parts of the shortest one found makes it."""
         example = self.examples[cause]
-        text = self._shrink(example.text, example.reading, cause)
+        text = shrink(example.text, lambda rest: self._differs(rest, example.reading, cause), _SHRINKING_EFFORT)
         a_ids, b_ids = self._pair(text, example.reading)
         return difference_of(self.a, self.b, "made smaller", text, example.reading, cause, a_ids, b_ids)
-
-    def _shrink(self, text: str, reading: Reading, cause: Cause) -> str:
-        """Leave out ever smaller parts, as long as the rest still differs for the same cause."""
-        effort = _SHRINKING_EFFORT
-        size = max(1, len(text) // 2)
-        while size and effort > 0:
-            start, before = 0, len(text)
-            while start < len(text) and effort > 0:
-                rest = text[:start] + text[start + size :]
-                effort -= len(rest)
-                if self._differs(rest, reading, cause):
-                    text = rest
-                else:
-                    start += size
-            if size == 1 and len(text) < before:
-                continue  # what could not be left out before may be now
-            size = min(size // 2, len(text))
-        return text
 
 
 def _encoded(side: Side, texts: list[str], reading: Reading) -> Ids:

@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from hf_bpe.cli.wording import as_options
+
 __all__ = ["err", "message_of", "out", "print_error", "print_json", "print_warning"]
 
 out = Console(highlight=False)
@@ -22,12 +24,12 @@ def print_json(data: Any) -> None:
 
 def print_error(message: str) -> None:
     """Say why nothing came of it."""
-    err.print(f"[bold red]error:[/] {escape(message)}")
+    err.print(f"[bold red]error:[/] {escape(as_options(message))}")
 
 
 def print_warning(message: str) -> None:
     """Say what to know about a result."""
-    err.print(f"[bold yellow]warning:[/] {escape(message)}")
+    err.print(f"[bold yellow]warning:[/] {escape(as_options(message))}")
 
 
 def message_of(error: Exception) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hf_bpe.cli.console import err, print_json
+from hf_bpe.cli.console import err, out, print_json
 from hf_bpe.cli.files import refuse_existing, save, target_format
 from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
 
@@ -27,19 +27,29 @@ def convert(
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
     allow_lossy: Annotated[
-        bool, typer.Option("--allow-lossy", help="Write the nearest file where the format cannot hold the tokenizer exactly.")
+        bool,
+        typer.Option(
+            "--allow-lossy",
+            help="Write the nearest file where the format cannot hold the tokenizer exactly, and a report of what is lost.",
+        ),
     ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say whether the format holds it, and write nothing.")] = False,
+    corpus: Annotated[
+        list[Path] | None, typer.Option(show_default=False, help="Text files to measure a loss on, too (repeatable).")
+    ] = None,
     as_json: Json = False,
     force: Force = False,
 ) -> None:
-    """Write a tokenizer in another format. What cannot be converted exactly is refused, with the reason."""
+    """Write a tokenizer in another format, and say whether that is exact. What is not is refused, with the reason."""
     to = target_format(target, to)
-    refuse_existing(target, force)
+    if not dry_run:
+        refuse_existing(target, force)
     spec = load(source, source_format, pattern, special_token)
-    written = save(spec, target, to, allow_lossy)
+    converted = save(spec, target, to, allow_lossy=allow_lossy, dry_run=dry_run, corpus=corpus)
     if as_json:
-        print_json(
-            {"format": to, "files": list(map(str, written)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint}
-        )
-    else:
-        err.print(f"wrote {', '.join(map(str, written))}")
+        facts = {"files": list(map(str, converted.paths)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint}
+        print_json(converted.verdict.to_dict() | facts)
+        return
+    (out if dry_run else err).print(converted.verdict.summary(), soft_wrap=True, markup=False)
+    if converted.paths:
+        err.print(f"wrote {', '.join(map(str, converted.paths))}", markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -55,10 +56,12 @@ def target_format(target: Path, given: str | None) -> str:
         raise typer.BadParameter(str(error).replace("choose one with format=:", "choose one of")) from None
 
 
-def save(spec: TokenizerSpec, target: Path, file_format: str, allow_lossy: bool = False) -> list[Path]:
-    """Write a tokenizer in a format; a Hugging Face folder is written and checked by the plugin."""
-    if file_format != HUGGING_FACE:
-        return conversion.save(spec, target, format=file_format, allow_lossy=allow_lossy)
+def save(spec: TokenizerSpec, target: Path, file_format: str, **options: Any) -> conversion.Converted:
+    """Write a tokenizer in a format, with the options of `conversion.convert`; the plugin writes a Hugging Face folder."""
+    if file_format != HUGGING_FACE or options.get("dry_run"):
+        return conversion.convert(spec, target, format=file_format, **options)
+    verdict = conversion.check(spec, HUGGING_FACE)
     from hf_bpe.plugin import HfBpeTokenizer  # imports transformers, which takes seconds
 
-    return [Path(name) for name in HfBpeTokenizer.from_spec(spec).save_pretrained(target)]
+    paths = HfBpeTokenizer.from_spec(spec).save_pretrained(target)
+    return conversion.Converted(verdict, tuple(map(Path, paths)))

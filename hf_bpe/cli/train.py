@@ -85,7 +85,7 @@ def train(
             progress=not quiet and err.is_terminal,
             **given,
         )
-    written = save(spec, output, chosen)
+    written = save(spec, output, chosen).paths
     seconds = time.perf_counter() - started
     if as_json:
         print_json(

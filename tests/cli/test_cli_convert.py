@@ -124,3 +124,52 @@ def test_inspect_counts_unreachable_tokens(run, spec, tmp_path):
 def test_damaged_tokenizers_are_named(fails, tmp_path, content):
     (tmp_path / "tokenizer.json").write_bytes(content)
     assert "tokenizer.json" in fails("inspect", tmp_path / "tokenizer.json")
+
+
+# -- verdict ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_of_an_exact_conversion_is_said(run, tokenizer, tmp_path):
+    result = run("convert", tokenizer, tmp_path / "x.tiktoken")
+    assert "tiktoken: exact under a condition: the same ids for every text\n  if tiktoken is given" in result.stderr
+    assert "checked: merging by id is merging by the list of merges" in result.stderr
+
+
+def test_a_dry_run_says_the_verdict_and_writes_nothing(run, tokenizer, tmp_path):
+    for target, kind in (
+        ("x.tiktoken", "exact under"),
+        ("y.model", "lossy"),
+        ("folder", "exact"),
+        ("tekken.json", "impossible"),
+    ):
+        result = run("convert", tokenizer, tmp_path / target, "--dry-run")
+        assert result.exit_code == 0
+        assert f": {kind}" in result.stdout
+        assert not (tmp_path / target).exists()
+    verdict = json.loads(run("convert", tokenizer, tmp_path / "y.model", "--dry-run", "--json").stdout)
+    assert (verdict["verdict"], verdict["files"]) == ("lossy", [])
+    assert verdict["loss"]["smallest"]["source_ids"] != verdict["loss"]["smallest"]["target_ids"]
+
+
+def test_a_lossy_conversion_is_measured_on_a_corpus_and_reported_beside_the_result(run, fails, tokenizer, tmp_path):
+    target = tmp_path / "x.model"
+    assert "--allow-lossy writes the nearest file" in fails("convert", tokenizer, target)
+    verdict = json.loads(run("convert", tokenizer, target, "--dry-run", "--json").stdout)
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(verdict["loss"]["smallest"]["text"], "utf-8")
+    said = run("convert", tokenizer, target, "--allow-lossy", "--corpus", corpus)
+    assert "smallest counterexample: " in said.stderr
+    assert "documents of the corpus" in said.stderr
+    report = json.loads((tmp_path / "x.model.hf_bpe.verdict.json").read_text("utf-8"))
+    assert report["loss"]["corpus"] == {"texts": 1, "differing": 1}
+    whole = tmp_path / "whole.json"
+    conversion.save(conversion.load(tokenizer).replace(pattern=None), whole, format="tokenizer.json")
+    assert run("convert", whole, target, "--force").exit_code == 0
+    assert not (tmp_path / "x.model.hf_bpe.verdict.json").exists()
+
+
+def test_messages_speak_of_options_not_of_arguments(fails, tmp_path):
+    (tmp_path / "x.tiktoken").write_bytes(b"YQ== 0\n")
+    assert "pass --pattern one of gpt2" in fails("convert", tmp_path / "x.tiktoken", tmp_path / "tokenizer.json")
+    (tmp_path / "y").write_bytes(b"?")
+    assert "choose one with --from" in fails("convert", tmp_path / "y", tmp_path / "tokenizer.json")

@@ -11,6 +11,7 @@ from conversion.gguf import file as gguf
 from conversion.gguf.llama_cpp import reaching_over
 from conversion.gguf.metadata import boolean, parse_metadata, serialise, text, texts
 from conversion.merges import recover_merges
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
 from tests.conversion import hostile
@@ -97,7 +98,7 @@ def test_a_pattern_that_llama_cpp_only_approximates_is_refused_or_written_with_a
     with pytest.raises(ConversionRefused, match=r"is not this pattern exactly: .*शी"):
         conversion.save(small(pattern), tmp_path / "x.gguf")
     assert list(tmp_path.iterdir()) == []
-    path, sidecar = conversion.save(small(pattern), tmp_path / "x.gguf", allow_lossy=True)
+    path, sidecar, _ = conversion.save(small(pattern), tmp_path / "x.gguf", allow_lossy=True)
     assert conversion.load(path) == small(pattern)
     sidecar.unlink()
     with pytest.raises(ConversionRefused, match=f"pass pattern='{pattern}' for the tokenizer that it stands for"):
@@ -209,7 +210,7 @@ def test_added_tokens_that_llama_cpp_finds_otherwise_are_refused_or_go_into_a_si
     spec = byte_spec("gpt2", added_tokens=tuple(added))
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "x.gguf")
-    path, sidecar = conversion.save(spec, tmp_path / "x.gguf", allow_lossy=True)
+    path, sidecar, _ = conversion.save(spec, tmp_path / "x.gguf", allow_lossy=True)
     assert conversion.load(path) == spec
     sidecar.unlink()
     if "overlap" in complaint:
@@ -221,7 +222,7 @@ def test_an_added_token_that_is_a_piece_is_refused_where_pieces_are_looked_up(tm
     spec = byte_spec("llama3", added_tokens=(AddedToken("pad", 300),))
     with pytest.raises(ConversionRefused, match=r"would also find 'pad' .id 300. in plain text"):
         conversion.save(spec, tmp_path / "x.gguf")
-    path, _ = conversion.save(spec, tmp_path / "x.gguf", allow_lossy=True)
+    path, *_ = conversion.save(spec, tmp_path / "x.gguf", allow_lossy=True)
     assert conversion.load(path) == spec
 
 
@@ -327,7 +328,7 @@ def test_other_kinds_of_tokenizers_are_refused_by_name(tmp_path):
 
 
 def content_of(spec) -> bytes:
-    [content] = gguf.FORMAT.write(spec, "x.gguf", False).values()
+    [content] = gguf.FORMAT.write(spec, "x.gguf", Checks()).values()
     return content
 
 
@@ -380,7 +381,7 @@ def test_an_empty_file_is_named(tmp_path):
 
 def changed(spec, **values) -> bytes:
     """A file with some of its values changed; None leaves the key out."""
-    found = gguf.FORMAT.write(spec, "x.gguf", False)["x.gguf"]
+    found = gguf.FORMAT.write(spec, "x.gguf", Checks())["x.gguf"]
     entries, place = {}, 24
     for key in parse_metadata(found, "x"):
         start = found.index(struct.pack("<Q", len(key)) + key.encode(), place) + 8 + len(key)

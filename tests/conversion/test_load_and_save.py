@@ -9,6 +9,7 @@ import pytest
 
 import conversion
 from conversion import registry
+from conversion.verdict import Checks
 from hf_bpe import ConversionRefused, FormatError
 from tests.conversion.support import small_spec, write_json
 from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
@@ -164,7 +165,7 @@ def test_a_broken_off_save_leaves_the_old_files(tmp_path, monkeypatch, name, pro
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_is_saved_that_does_not_read_back(tmp_path, monkeypatch, name):
     chosen = registry.FORMATS[name]
-    wrong = chosen.write(small_spec(added_tokens=()), TARGETS[name], False)
+    wrong = chosen.write(small_spec(added_tokens=()), TARGETS[name], Checks())
     monkeypatch.setitem(registry.FORMATS, name, replace(chosen, write=lambda *_: wrong))
     with pytest.raises(ConversionRefused, match=r"nothing was saved.*added tokens: 2 against 0 entries"):
         conversion.save(small_spec(), tmp_path / TARGETS[name], format=name)

@@ -8,14 +8,17 @@ file compares its ids with those of the library it belongs to.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import pytest
 
 import conversion
 from conversion.equality import first_difference
+from conversion.loss import measure
 from conversion.registry import FORMATS, format_for_reading
 from conversion.sentencepiece.model import reserved_tokens
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
@@ -38,6 +41,9 @@ PATH = {
 PIECES = ("sentencepiece", "sentencepiece-vocab")
 BYTE_LEVEL = [name for name in PATH if name not in PIECES]
 HOLDS_PIECES = (*PIECES, "tokenizer.json", "huggingface", "gguf", "tiktoken")
+
+# Of what every byte-level format holds; what the condition is, `docs/formats.md` says.
+VERDICT = dict.fromkeys(BYTE_LEVEL, "exact") | dict.fromkeys(("tiktoken", "minbpe", "gguf"), "conditional")
 
 
 def plain() -> TokenizerSpec:
@@ -79,12 +85,12 @@ def test_byte_level_formats_lead_to_each_other(tmp_path, source, target):
     assert format_for_reading(there).name == source
     assert format_for_reading(back).name == target
     assert conversion.load(back) == plain()
+    assert conversion.check(conversion.load(there), target).kind == VERDICT[target]
 
 
 @pytest.mark.parametrize("target", PIECES)
 @pytest.mark.parametrize("source", BYTE_LEVEL)
 def test_byte_level_formats_lead_to_sentencepiece_where_there_is_no_pattern(tmp_path, source, target):
-    """With one, the smallest counterexample is "a b": SentencePiece merges over the space."""
     split = write(plain(), tmp_path / "split", source)
     with pytest.raises(ConversionRefused, match="it splits text by a pattern"):
         write(conversion.load(split), tmp_path / "refused", target)
@@ -108,7 +114,9 @@ def test_sentencepiece_models_lead_where_pieces_are_held(tmp_path, source, targe
         with pytest.raises(ConversionRefused, match="this is a SentencePiece model"):
             write(found, tmp_path / "refused", target)
         assert not (tmp_path / "refused").exists()
+        assert conversion.check(found, target).kind == "impossible"
         return
+    assert conversion.check(found, target).kind == ("conditional" if target == "tiktoken" else "exact")
     assert first_difference(conversion.load(write(found, tmp_path / "back", target)), pieces()) is None
 
 
@@ -160,19 +168,33 @@ UNREACHABLE = spec_with_unreachable_token().replace(pattern=NAMED_PATTERNS["gpt2
 SPECIAL_LAST = byte_spec("gpt2", added_tokens=(AddedToken("<s>", 256),))
 ALWAYS_MATCHED = byte_spec("gpt2", added_tokens=(AddedToken("<s>", 0 + 256, special=False),))
 BYTES_SWAPPED = TokenizerSpec({t: i ^ 1 for t, i in BYTES.items()}, (), pattern=NAMED_PATTERNS["gpt2"].pattern)
-OTHER_PATTERN = byte_spec("o200k")
+LETTER_AND_MARK = ["श".encode()[:2], "श".encode(), "ी".encode()[:2], "ी".encode(), "शी".encode()]
+OTHER_PATTERN = spec_of_tokens(LETTER_AND_MARK, pattern=NAMED_PATTERNS["o200k"].pattern)
 OVERLAPPING = byte_spec("gpt2", added_tokens=(AddedToken("<a>", 300), AddedToken("<a><b>", 301)))
 GAP = TokenizerSpec(BYTES | {b"ab": 300}, ((b"a", b"b"),), pattern=NAMED_PATTERNS["gpt2"].pattern)
+PATTERN_SPLITS = spec_of_tokens([b"1a"], pattern=NAMED_PATTERNS["gpt2"].pattern)
 
-REFUSED = {
-    "merges against the order of ids": (OUT_OF_ORDER, {"tiktoken", "tiktoken-plugin", "tekken", "minbpe"}),
-    "whole pieces looked up": (UNREACHABLE, {"gpt2", "vocab-merges", "minbpe", "gguf"}),
-    "a special token after the others": (SPECIAL_LAST, {"tekken"}),
-    "an added token that is always matched": (ALWAYS_MATCHED, {"tiktoken", "tiktoken-plugin", "tekken", "minbpe"}),
-    "bytes in another order": (BYTES_SWAPPED, {"tekken", "minbpe"}),
-    "a pattern that llama.cpp approximates": (OTHER_PATTERN, {"gguf"}),
-    "a special token that begins another": (OVERLAPPING, {"tiktoken", "tiktoken-plugin", "tekken"}),
-    "an id that is not in use": (GAP, {"tekken", "minbpe"}),
+NEVER = None
+"""There is no such file, not even a lossy one."""
+REFUSED: dict[str, tuple[TokenizerSpec, dict[str, str | None]]] = {  # target -> the smallest text that gets other ids
+    "merges against the order of ids": (
+        OUT_OF_ORDER,
+        {"tiktoken": "abc", "tiktoken-plugin": "abc", "tekken": "abc", "minbpe": NEVER},
+    ),
+    "whole pieces looked up": (UNREACHABLE, {"gpt2": "abcd", "vocab-merges": "abcd", "minbpe": NEVER, "gguf": NEVER}),
+    "a special token after the others": (SPECIAL_LAST, {"tekken": NEVER}),
+    "an added token that is always matched": (
+        ALWAYS_MATCHED,
+        {"tiktoken": "<s>", "tiktoken-plugin": "<s>", "tekken": NEVER, "minbpe": "<s>"},
+    ),
+    "bytes in another order": (BYTES_SWAPPED, {"tekken": NEVER, "minbpe": NEVER}),
+    "a pattern that llama.cpp approximates": (OTHER_PATTERN, {"gguf": "शी"}),
+    "a special token that begins another": (
+        OVERLAPPING,
+        {"tiktoken": "<a><b>", "tiktoken-plugin": "<a><b>", "tekken": NEVER},
+    ),
+    "an id that is not in use": (GAP, {"tekken": NEVER, "minbpe": NEVER}),
+    "a pattern where nothing may be split": (PATTERN_SPLITS, {"sentencepiece": "1a", "sentencepiece-vocab": "1a"}),
 }
 
 
@@ -185,4 +207,40 @@ def test_the_smallest_tokenizer_that_a_format_does_not_hold_is_refused(tmp_path,
             write(spec, tmp_path / "refused", target)
         assert not (tmp_path / "refused").exists()
     else:
+        assert conversion.check(spec, target).kind in ("exact", "conditional")
         assert first_difference(conversion.load(write(spec, tmp_path, target)), spec) is None
+
+
+@pytest.mark.parametrize(("why", "target"), [(why, target) for why, (_, refusing) in REFUSED.items() for target in refusing])
+def test_the_verdict_says_what_is_lost_with_the_smallest_text_that_shows_it(tmp_path, why, target):
+    spec, refusing = REFUSED[why]
+    path = tmp_path / PATH[target]
+    if refusing[target] is NEVER:
+        assert conversion.check(spec, target).kind == "impossible"
+        with pytest.raises(ConversionRefused):
+            conversion.convert(spec, path, format=target, allow_lossy=True)
+        return
+    verdict = conversion.convert(spec, path, format=target, allow_lossy=True).verdict
+    assert verdict.kind == "lossy"
+    assert verdict.loss is not None
+    assert verdict.loss.smallest is not None
+    assert verdict.loss.smallest.text == refusing[target]
+    assert verdict.loss.smallest.source_ids != verdict.loss.smallest.target_ids
+    report = next(tmp_path.rglob("*hf_bpe.verdict.json"))
+    assert json.loads(report.read_text("utf-8"))["losses"] == list(verdict.losses)
+
+
+@pytest.mark.parametrize("target", [name for name in PATH if name != "huggingface"])
+def test_what_is_measured_of_an_exact_conversion_is_nothing(tmp_path, target):
+    """What stands for the target's library gives our ids where nothing is lost, so that a loss is no fault of the stand-in."""
+    if target in PIECES:
+        spec = plain().replace(pattern=None)
+    else:
+        spec = plain().replace(added_tokens=()) if target == "tekken" else plain()
+    chosen = FORMATS[target]
+    checks = Checks()
+    held = chosen.converted(spec, checks) if chosen.converted else spec
+    contents = chosen.write(held, PATH[target], checks)
+    assert checks.losses == []
+    loss = measure(spec, chosen.as_run(held, contents, PATH[target]))
+    assert (loss.builtin.differing, loss.smallest) == (0, None)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import conversion
 from conversion import minbpe
 from conversion.nasty_strings import nasty_strings
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from tests.conversion import hostile
 from tests.support.text import difficult_text
@@ -168,7 +169,7 @@ def test_what_the_file_cannot_say_is_refused_or_goes_into_a_sidecar(tmp_path, fi
     spec = spec_of_merges(fields.pop("merges", MERGES), **fields)
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "x.model", format="minbpe")
-    path, _ = conversion.save(spec, tmp_path / "x.model", format="minbpe", allow_lossy=True)
+    path, *_ = conversion.save(spec, tmp_path / "x.model", format="minbpe", allow_lossy=True)
     assert conversion.load(path) == spec
     assert Loaded(path).merges
 
@@ -182,7 +183,7 @@ def test_the_name_must_be_one_that_minbpe_loads(tmp_path):
 
 
 def content_of(spec) -> bytes:
-    return minbpe.FORMAT.write(spec, "x.model", False)["x.model"]
+    return minbpe.FORMAT.write(spec, "x.model", Checks())["x.model"]
 
 
 SOUND = spec_of_merges(MERGES, pattern=NAMED_PATTERNS["gpt2"].pattern, added_tokens=(AddedToken("<s>", 300),))

@@ -191,7 +191,7 @@ def test_what_tokenizers_cannot_do_is_refused(tmp_path, spec, complaint):
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "tokenizer.json")
     assert list(tmp_path.iterdir()) == []
-    [path] = conversion.save(spec, tmp_path / "tokenizer.json", allow_lossy=True)
+    path, _ = conversion.save(spec, tmp_path / "tokenizer.json", allow_lossy=True)
     assert tokenizers.Tokenizer.from_file(str(path)).get_vocab_size() == len(spec.vocab)
 
 
@@ -297,7 +297,7 @@ def test_offsets_without_a_prefix_are_those_of_tokenizers():
 @pytest.mark.parametrize("name", ["x.model", "x.gguf", "x.tiktoken"])
 def test_other_formats_do_not_leave_the_prefix_out(tmp_path, name):
     spec = from_dict(document(normalizer=None, pre_tokenizer=METASPACE), "x")
-    with pytest.raises(ConversionRefused, match="begins with|no fixed text"):
+    with pytest.raises(ConversionRefused, match=r"begins with|no fixed text"):
         conversion.save(spec, tmp_path / name)
 
 
@@ -414,17 +414,20 @@ def test_a_byte_level_tokenizer_without_a_pattern_is_exact_in_sentencepiece(tmp_
     assert (model.piece_to_id("<s>"), model.unk_id()) == (400, 403)
 
 
-def test_a_pattern_is_refused_with_what_it_would_cost(tmp_path):
-    with pytest.raises(ConversionRefused, match=r"splits text by a pattern.* of \d+ built-in strings get other ids"):
-        conversion.save(small_spec(), tmp_path / "x.model")
-    [path] = conversion.save(small_spec(), tmp_path / "x.model", allow_lossy=True)
+def test_a_pattern_is_refused_or_lost_and_the_report_says_what_it_costs(tmp_path):
+    with pytest.raises(ConversionRefused, match=r"splits text by a pattern"):
+        conversion.save(small_spec(pattern=r"\S|\s"), tmp_path / "x.model")
+    path, report = conversion.save(small_spec(pattern=r"\S|\s"), tmp_path / "x.model", allow_lossy=True)
     assert conversion.load(path).dialect == "sentencepiece"
+    loss = json.loads(report.read_text("utf-8"))["loss"]
+    assert len(loss["smallest"]["text"]) == 2
+    assert 0 < loss["builtin"]["differing"] < loss["builtin"]["texts"]
 
 
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        (spec_with_unreachable_token().replace(pattern=None), "found only as a whole piece"),
+        (spec_with_unreachable_token().replace(pattern=None), "found only by looking up a whole piece"),
         (small_spec(pattern=None, added_tokens=(AddedToken("<x>", 300, special=False),)), "always matched or has flags"),
         (small_spec(pattern=None, added_tokens=(AddedToken("é", 300),)), "how the bytes of another token are spelled"),
         (small_spec(pattern=None, added_tokens=(AddedToken("ab", 256),)), "also made by merging"),

@@ -32,7 +32,7 @@ def test_it_carries_what_the_file_cannot_say(tmp_path):
 def test_merges_stand_in_it_only_where_the_ranks_do_not_imply_them(tmp_path, saved):
     assert "merges" not in json.loads(saved[1].read_text())
     other = TokenizerSpec(vocab=BYTES | {b"ab": 256, b"bc": 257}, merges=((b"b", b"c"), (b"a", b"b")))
-    _, sidecar = conversion.save(other, tmp_path / "y.tiktoken", allow_lossy=True)
+    _, sidecar, _ = conversion.save(other, tmp_path / "y.tiktoken", allow_lossy=True)
     assert json.loads(sidecar.read_text())["merges"] == [[98, 99], [97, 98]]
     assert conversion.load(tmp_path / "y.tiktoken") == other
 

@@ -8,6 +8,7 @@ from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
 import conversion
 from conversion.nasty_strings import nasty_strings
+from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from tests.conversion import hostile
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
@@ -138,7 +139,7 @@ def test_what_the_file_cannot_say_is_refused_or_goes_into_a_sidecar(tmp_path, ch
     spec = small().replace(**change)
     with pytest.raises(ConversionRefused, match=complaint):
         conversion.save(spec, tmp_path / "tekken.json")
-    path, _ = conversion.save(spec, tmp_path / "tekken.json", allow_lossy=True)
+    path, *_ = conversion.save(spec, tmp_path / "tekken.json", allow_lossy=True)
     assert conversion.load(path) == spec
     Tekkenizer.from_file(path)
 
@@ -156,7 +157,7 @@ def test_a_sidecar_goes_when_it_is_no_longer_needed(tmp_path):
 def conversion_of(spec) -> bytes:
     from conversion import tekken
 
-    return tekken.FORMAT.write(spec, "tekken.json", False)["tekken.json"]
+    return tekken.FORMAT.write(spec, "tekken.json", Checks())["tekken.json"]
 
 
 def test_truncated_files_are_refused(tmp_path):

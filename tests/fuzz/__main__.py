@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces|readers`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|readers|conversions`: exits with 1 and a reproducer at a mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import documents, pieces, random_specs, readers, short_strings
+from tests.fuzz import conversions, documents, pieces, random_specs, readers, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -41,6 +41,12 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
     )
+    published = kinds.add_parser("conversions", help="published vocabularies to every format and back")
+    published.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder of rank files besides those of packages")
+    published.add_argument("--only", nargs="+", default=[], metavar="NAME", help="not all vocabularies, but these")
+    published.add_argument(
+        "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="documents beside the built-in strings"
+    )
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
@@ -49,6 +55,9 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
+    if arguments.kind == "conversions":
+        conversions.run(arguments.vocabularies, arguments.only, arguments.corpus, tally)
+        return
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
         return
@@ -72,7 +81,7 @@ def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
     units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "readers": "files"}
-    tally = Tally(units[arguments.kind])
+    tally = Tally(units.get(arguments.kind, ""))
     try:
         run(arguments, tally)
     except Mismatch as mismatch:

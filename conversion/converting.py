@@ -1,0 +1,177 @@
+"""From a tokenizer to files: the verdict first, then the files, read back before they take their place."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conversion.equality import first_difference
+from conversion.format import Format, Given
+from conversion.huggingface import FORMAT as HUGGING_FACE
+from conversion.normalizers import caller_must_normalise
+from conversion.registry import find_format, format_for_writing
+from conversion.report import report_file, report_of
+from conversion.sidecar import file_sidecar
+from conversion.tokenizer_json import FORMAT as TOKENIZER_JSON
+from conversion.verdict import Checks, Verdict
+from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.files import write_atomically
+from hf_bpe.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from hf_bpe.corpus.sources import Paths as Corpus
+
+__all__ = ["Converted", "check", "convert", "save"]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What became of a conversion. paths: the files written; none after a dry run."""
+
+    verdict: Verdict
+    paths: tuple[Path, ...]
+
+
+def check(spec: TokenizerSpec, format: str) -> Verdict:  # noqa: A002
+    """Whether a format holds a tokenizer, with the reasons. Writes nothing, and measures no loss (`convert` does).
+
+    >>> spec = TokenizerSpec({bytes([byte]): byte for byte in range(256)}, ())
+    >>> check(spec, "tokenizer.json").kind, check(spec, "gguf").kind
+    ('exact', 'impossible')
+    """
+    chosen = find_format(format)
+    return _plan(spec, chosen, f"tokenizer{chosen.ending}").verdict
+
+
+def convert(
+    spec: TokenizerSpec,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    allow_lossy: bool = False,
+    dry_run: bool = False,
+    corpus: Corpus | None = None,
+) -> Converted:
+    """`save`, with the verdict. Where something is lost, that is measured, and stands in a report beside the result.
+
+    dry_run: give the verdict and leave it at that: nothing is written, nothing refused.
+    corpus: text files to measure a loss on, beside the built-in strings.
+    """
+    target = Path(path)
+    chosen = format_for_writing(target) if format is None else find_format(format)
+    if target.exists() and target.is_dir() != chosen.is_folder:
+        wanted = "a folder" if chosen.is_folder else "a file"
+        raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
+    plan = _plan(spec, chosen, target.name)
+    if not dry_run:
+        _refuse(plan.verdict, allow_lossy)
+        if chosen.write is None:
+            raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
+    plan = _measured(plan, chosen, target.name, corpus)
+    return Converted(plan.verdict, () if dry_run else tuple(_write(target, chosen, plan.contents)))
+
+
+def save(
+    spec: TokenizerSpec,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    allow_lossy: bool = False,
+) -> list[Path]:
+    """Write a tokenizer, and return the paths written. What was written is read back and compared before it takes its place.
+
+    format: one of `formats()`; taken from the name if that ends in .tiktoken, .gguf, .model, .vocab or tokenizer.json, or is
+        tekken.json. For "gpt2", "vocab-merges" and "tiktoken-plugin" the path is a folder, whose name names the plugin.
+    allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
+        `ConversionRefused`, with a report of what is lost beside it, and its text as a warning.
+    """
+    converted = convert(spec, path, format=format, allow_lossy=allow_lossy)
+    if converted.verdict.kind == "lossy":
+        warnings.warn(f"{os.fspath(path)} is not exact\n{converted.verdict.summary()}", stacklevel=2)
+    return list(converted.paths)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What would be written. spec: in the dialect of the format."""
+
+    source: TokenizerSpec
+    spec: TokenizerSpec
+    checks: Checks
+    verdict: Verdict
+    contents: Mapping[str, bytes]
+
+
+def _plan(spec: TokenizerSpec, chosen: Format, name: str) -> _Plan:
+    if chosen is HUGGING_FACE:  # written by the plugin; its tokenizer.json decides the ids
+        plan = _plan(spec, TOKENIZER_JSON, TOKENIZER_JSON.name)
+        return replace(plan, verdict=replace(plan.verdict, format=chosen.name))
+    checks = Checks()
+    condition = caller_must_normalise(spec)
+    if condition and not chosen.has_normalizer:
+        checks.lose(f"{chosen.name} has no place for a normaliser, so for the same ids {condition}")
+    converted, contents = spec, {}
+    try:
+        if chosen.converted is not None:
+            converted = chosen.converted(spec, checks)
+        if chosen.write is not None:
+            contents = chosen.write(converted, name, checks)
+    except ConversionRefused as refusal:
+        return _Plan(spec, converted, checks, Verdict(chosen.name, impossible=str(refusal)), {})
+    # What a file loses that has no sidecar is lost for our reader too.
+    if not checks.losses or len(contents) > 1:
+        _check_by_reading_back(converted, chosen, contents, name)
+        checks.hold("reading back what is written gives the same tokenizer")
+    return _Plan(spec, converted, checks, checks.verdict(chosen.name), contents)
+
+
+def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
+        write_atomically(folder, contents)
+        found = chosen.read(Path(folder) if chosen.is_folder else Path(folder, name), Given())
+    difference = first_difference(spec, found)
+    if difference is not None:
+        raise ConversionRefused(
+            f"{chosen.name}: reading back what was written gives another tokenizer, so nothing was saved; this is a defect of the "
+            f"writer or the reader: please report it. {difference}"
+        )
+
+
+def _refuse(verdict: Verdict, allow_lossy: bool) -> None:
+    if verdict.impossible is not None:
+        raise ConversionRefused(verdict.impossible)
+    if verdict.losses and not allow_lossy:
+        raise ConversionRefused(
+            f"{verdict.format} cannot hold this tokenizer exactly: {'; '.join(verdict.losses)}. allow_lossy=True writes the nearest "
+            "file, and beside it a report of how much is lost"
+        )
+
+
+def _measured(plan: _Plan, chosen: Format, name: str, corpus: Corpus | None) -> _Plan:
+    """The plan with what it loses, and with the report of that."""
+    if not plan.verdict.losses or chosen.as_run is None:
+        return plan
+    from conversion.loss import measure  # brings in the engine, which an exact conversion does not need
+
+    loss = measure(plan.source, chosen.as_run(plan.spec, plan.contents, name), plan.checks.suspects(), corpus)
+    verdict = replace(plan.verdict, loss=loss)
+    report = {report_file(name, chosen.is_folder): report_of(verdict, plan.contents)}
+    return replace(plan, verdict=verdict, contents={**plan.contents, **report})
+
+
+def _write(target: Path, chosen: Format, contents: Mapping[str, bytes]) -> list[Path]:
+    folder = target if chosen.is_folder else target.parent
+    paths = write_atomically(folder, contents)
+    # What stood here before would be refused as stale, or speak of another file.
+    beside = {report_file(target.name, chosen.is_folder)} | (set() if chosen.is_folder else {file_sidecar(target.name)})
+    for name in beside - contents.keys():
+        folder.joinpath(name).unlink(missing_ok=True)
+    return paths
