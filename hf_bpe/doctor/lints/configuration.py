@@ -21,7 +21,7 @@ _LENGTH_KEYS = ("max_position_embeddings", "n_positions", "max_sequence_length",
 
 @lint("warning")
 def clean_up_spaces(folder: Folder) -> Iterator[Problem]:
-    """Clean_up_tokenization_spaces: true, which changes decoded text."""
+    """The flag clean_up_tokenization_spaces, which changes decoded text."""
     if folder.json(CONFIG).get("clean_up_tokenization_spaces") is True:
         yield Problem(
             f"{CONFIG}: $.clean_up_tokenization_spaces",
@@ -56,7 +56,7 @@ def max_length(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def two_names(folder: Folder) -> Iterator[Problem]:
-    """Additional_special_tokens and extra_special_tokens, of which one is dropped."""
+    """Both additional_special_tokens and extra_special_tokens, of which one is dropped."""
     config = folder.json(CONFIG)
     first, second = config.get("additional_special_tokens"), config.get("extra_special_tokens")
     if first and second and first != second:
@@ -70,7 +70,7 @@ def two_names(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def list_of_special_tokens(folder: Folder) -> Iterator[Problem]:
-    """Extra_special_tokens as a list, which transformers 4 does not load."""
+    """A list of extra_special_tokens, which transformers 4 does not load."""
     if isinstance(folder.json(CONFIG).get("extra_special_tokens"), list) and list_at(
         folder.json(CONFIG), "extra_special_tokens"
     ):
@@ -164,7 +164,7 @@ def no_tokenizer_json(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def switch_disagrees(folder: Folder) -> Iterator[Problem]:
-    """Add_bos_token or add_eos_token against the post-processor."""
+    """The switches add_bos_token and add_eos_token against the post-processor."""
     if not folder.json(TOKENIZER):
         return
     before, after = tokens_around(folder.json(TOKENIZER).get("post_processor"))
