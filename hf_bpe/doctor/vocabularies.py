@@ -26,7 +26,7 @@ from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, read_text
 
-__all__ = ["Pair", "RawVocabulary", "is_byte_level", "read_vocabulary"]
+__all__ = ["Pair", "RawVocabulary", "is_byte_level", "read_metadata", "read_vocabulary"]
 
 Pair = tuple[str, str]
 _SPECIAL_LOOK = ("<", "["), (">", "]")
@@ -222,9 +222,14 @@ def _tekken(path: Path) -> RawVocabulary:
     return RawVocabulary(path.name, f"{path.name}: $.vocab", "bytes", **_sorted_out(entries), whole_lookup=True)
 
 
-def _gguf(path: Path) -> RawVocabulary | None:
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The metadata of a GGUF file, without reading the tensors. Raises `FormatError`, `ConversionRefused`."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        metadata = parse_metadata(content, str(path))
+        return parse_metadata(content, str(path))
+
+
+def _gguf(path: Path) -> RawVocabulary | None:
+    metadata = read_metadata(path)
     if metadata.get("tokenizer.ggml.model") != "gpt2":
         return _sentencepiece(path) if metadata.get("tokenizer.ggml.model") == "llama" else None
     tokens = [token for token in list_at(metadata, "tokenizer.ggml.tokens") if isinstance(token, str)]

@@ -33,22 +33,25 @@ def clean_up_spaces(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def max_length(folder: Folder) -> Iterator[Problem]:
-    """A model_max_length that limits nothing, or too much."""
-    place = f"{CONFIG}: $.model_max_length"
+    """A model_max_length that is no length."""
     limit = folder.json(CONFIG).get("model_max_length")
-    known = [value for key in _LENGTH_KEYS if type(value := text_config(folder).get(key)) is int and value > 0]
-    if limit is None:
-        return
-    if type(limit) not in (int, float) or not limit >= 1:
+    if limit is not None and (type(limit) not in (int, float) or not limit >= 1):
         yield Problem(
-            place,
-            f"It is {quoted(limit)}, which is no length. truncation=True cuts every text to nothing, or raises an error, in transformers",
+            f"{CONFIG}: $.model_max_length",
+            f"It is {quoted(limit)}. truncation=True cuts every text to nothing, or raises an error, in transformers",
             "Write the number of tokens that the model takes.",
         )
-    elif known and known[0] < limit < _UNLIMITED:
+
+
+@lint("hint")
+def length_beyond_model(folder: Folder) -> Iterator[Problem]:
+    """A model_max_length that lets longer texts through than the model takes."""
+    limit = folder.json(CONFIG).get("model_max_length")
+    known = [value for key in _LENGTH_KEYS if type(value := text_config(folder).get(key)) is int and value > 0]
+    if type(limit) in (int, float) and known and known[0] < limit < _UNLIMITED:
         yield Problem(
-            place,
-            f"It is {quoted(limit)}, and the model takes {known[0]} (config.json). truncation=True lets texts through that are too long "
+            f"{CONFIG}: $.model_max_length",
+            f"It is {quoted(limit)}, and the model takes {known[0]} ({MODEL_CONFIG}). truncation=True lets texts through that are too long "
             "for the model, which fails or gives nonsense",
             f"Write {known[0]}, unless the model is run with stretched positions.",
         )
