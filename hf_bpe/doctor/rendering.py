@@ -19,12 +19,14 @@ _MOST_TEXT = 1_000_000
 
 _USER = {"role": "user", "content": "Hi"}
 _ANSWER = {"role": "assistant", "content": "Hello"}
-_CONVERSATIONS: tuple[list[dict[str, str]], ...] = (
+_CONVERSATIONS: tuple[list[dict[str, Any]], ...] = (
     [_USER, _ANSWER],
     [_USER],
     [{"role": "system", "content": "Be brief."}, _USER, _ANSWER],
+    [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
 )
-"""Tried in this order: some templates refuse a conversation that ends with the assistant, or that begins without a system message."""
+"""Tried in this order: some templates refuse a conversation that ends with the assistant, that begins without a system message, or
+in which a message is not a list of parts."""
 
 
 @dataclass(frozen=True)
@@ -52,30 +54,34 @@ def render(template: str, special_tokens: Mapping[str, str]) -> Rendered:
     >>> render("{% for %}", {}).is_defect
     True
     """
-    from jinja2 import TemplateError
-
     if len(template) > _LONGEST_TEMPLATE:
         return Rendered(None, f"it is {len(template)} characters long")
-    reason = ""
+    failures: list[str] = []
+    refusal = ""
     try:
         with _time_limit(_SECONDS):
             compiled = _environment().from_string(template)
             for messages in _CONVERSATIONS:
                 try:
-                    parts = compiled.generate(messages=messages, add_generation_prompt=False, **special_tokens)
-                    return Rendered(_joined(parts))
-                except _Refused as refusal:
-                    reason = reason or str(refusal)
-    except _TooMuch as error:
-        return Rendered(None, str(error), is_defect=True)
-    except TemplateError as error:
-        line = getattr(error, "lineno", None)
-        return Rendered(None, f"{error}{f' (line {line})' if line else ''}", is_defect=True)
-    except (RecursionError, MemoryError, OverflowError) as error:
-        return Rendered(None, f"{type(error).__name__}: {error}", is_defect=True)
-    except Exception as error:  # noqa: BLE001  whatever an expression in the template raises, such as a TypeError
-        return Rendered(None, f"{type(error).__name__}: {error}", is_defect=True)
-    return Rendered(None, reason)
+                    return Rendered(
+                        _joined(compiled.generate(messages=messages, add_generation_prompt=False, **special_tokens))
+                    )
+                except _Refused as error:
+                    refusal = refusal or str(error)
+                except _TooMuch:
+                    raise
+                except Exception as error:  # noqa: BLE001  whatever an expression in the template raises, such as a TypeError
+                    failures.append(_reason(error))
+    except Exception as error:  # noqa: BLE001  it does not compile, or takes too much
+        failures.append(_reason(error))
+    return Rendered(None, failures[0], is_defect=True) if failures else Rendered(None, refusal)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _TooMuch):
+        return str(error)
+    line = getattr(error, "lineno", None)
+    return f"{type(error).__name__}: {error}{f' (line {line})' if line else ''}"
 
 
 def _joined(parts: Iterator[str]) -> str:

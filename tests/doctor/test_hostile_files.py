@@ -168,3 +168,19 @@ def test_a_template_cannot_take_the_machine_or_fail_without_a_reason(template: s
     assert time.monotonic() - start < 10
     assert rendered.is_defect
     assert rendered.reason
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}{% for part in m.content %}{{ part['text'] | upper }}{% endfor %}{% endfor %}",
+        "{% if messages[0].role != 'system' %}{{ raise_exception('system first') }}{% endif %}",
+        "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% break %}{% endfor %}",
+        "{{ messages | tojson(indent=2) }}{{ strftime_now('%Y') }}",
+        "{%- set ns = namespace(n=0) -%}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ '%s' }}{% endfor %}",
+    ],
+)
+def test_templates_that_are_choosy_or_use_what_transformers_offers_are_no_defect(template: str) -> None:
+    rendered = render(template, {})
+    assert not rendered.is_defect
+    assert rendered.text is not None

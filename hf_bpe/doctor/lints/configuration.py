@@ -48,7 +48,7 @@ def length_beyond_model(folder: Folder) -> Iterator[Problem]:
     """A model_max_length that lets longer texts through than the model takes."""
     limit = folder.json(CONFIG).get("model_max_length")
     known = [value for key in _LENGTH_KEYS if type(value := text_config(folder).get(key)) is int and value > 0]
-    if type(limit) in (int, float) and known and known[0] < limit < _UNLIMITED:
+    if isinstance(limit, (int, float)) and known and known[0] < limit < _UNLIMITED:
         yield Problem(
             f"{CONFIG}: $.model_max_length",
             f"It is {quoted(limit)}, and the model takes {known[0]} ({MODEL_CONFIG}). truncation=True lets texts through that are too long "
