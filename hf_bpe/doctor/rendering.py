@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from types import FrameType
 from typing import Any
 
@@ -16,6 +18,8 @@ __all__ = ["Rendered", "render"]
 _SECONDS = 2.0
 _LONGEST_TEMPLATE = 1_000_000
 _MOST_TEXT = 1_000_000
+_MOST_POWER = 1000
+_HUGE_WIDTH = re.compile(r"%[^a-zA-Z%]*[0-9]{6}")
 
 _USER = {"role": "user", "content": "Hi"}
 _ANSWER = {"role": "assistant", "content": "Hello"}
@@ -104,21 +108,16 @@ def _environment() -> Any:
         intercepted_binops = frozenset(("*", "**", "%"))
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            sizes = [
-                len(side) if isinstance(side, (str, list, tuple)) else abs(side) for side in (left, right) if _is_size(side)
-            ]
-            formats = operator == "%" and isinstance(left, str)
-            if formats or (operator == "*" and len(sizes) == 2 and sizes[0] * sizes[1] > _MOST_TEXT**2):
-                raise _TooMuch(f"it computes with {operator} what no template needs")
-            if operator == "**" and any(size > 1000 for size in sizes):
+            _refuse_huge(left, right)
+            if operator == "**" and isinstance(right, int) and right > _MOST_POWER:
                 raise _TooMuch("it computes huge powers")
-            if (
-                operator == "*"
-                and any(isinstance(side, (str, list, tuple)) for side in (left, right))
-                and max(sizes) > _MOST_TEXT
-            ):
+            if operator == "*" and _length(left) * _length(right) > _MOST_TEXT:
                 raise _TooMuch("it repeats text a million times")
             return SandboxedEnvironment.call_binop(self, context, operator, left, right)
+
+        def call(self, context: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+            _refuse_huge(*args, *kwargs.values())
+            return super().call(context, function, *args, **kwargs)
 
     class Generation(jinja2.ext.Extension):
         """`{% generation %}...{% endgeneration %}`, which marks what the assistant says."""
@@ -131,14 +130,34 @@ def _environment() -> Any:
             return jinja2.nodes.Scope(body, lineno=line)
 
     environment = Limited(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
+    environment.filters |= {name: _guarded(filter_) for name, filter_ in environment.filters.items()}
     environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = time.strftime
     return environment
 
 
-def _is_size(value: object) -> bool:
-    return isinstance(value, (str, list, tuple, int))
+def _length(value: object) -> int:
+    """How often `*` repeats, or what it repeats: a million numbers, or a text of a million characters."""
+    if isinstance(value, (str, list, tuple)):
+        return len(value)
+    return abs(value) if isinstance(value, int) else 1
+
+
+def _refuse_huge(*values: object) -> None:
+    """Numbers and widths from which a single call makes gigabytes."""
+    for value in values:
+        if (isinstance(value, int) and abs(value) > _MOST_TEXT) or (isinstance(value, str) and _HUGE_WIDTH.search(value)):
+            raise _TooMuch("it computes with numbers that no template needs")
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # with the marks by which jinja2 knows what to pass
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _refuse_huge(*args, *kwargs.values())
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def _refuse(message: object = "") -> None:
