@@ -5,7 +5,6 @@ Nothing here demands that a file be sound. A file that cannot be parsed is noted
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from conversion.registry import format_for_reading
 from conversion.sidecar import file_sidecar
 from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at
 from hf_bpe.doctor.stock import StockTokenizer, load_stock
-from hf_bpe.doctor.vocabularies import RawVocabulary, read_vocabulary
+from hf_bpe.doctor.vocabularies import RawVocabulary, read_metadata, read_vocabulary
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
 from hf_bpe.files import read_text
 from hf_bpe.spec import TokenizerSpec
@@ -66,6 +65,7 @@ class Folder:
         self.damaged: dict[str, str] = {}  # place -> what is wrong there, and what to do
         self.repeated_keys: list[tuple[str, str]] = []  # (file, key)
         self._objects = {name: self._read_object(name) for name in _OBJECTS}
+        self.template_files = self._read_templates()  # name -> text
         self.vocabularies: list[RawVocabulary] = []
         self.formats: list[tuple[Path, Format]] = []
         for file in self._vocabulary_files():
@@ -157,6 +157,15 @@ class Folder:
         return found
 
     @cached_property
+    def gguf_metadata(self) -> dict[str, dict[str, Any]]:
+        """Name -> keys and values of the GGUF files."""
+        return {
+            path.name: read_metadata(path)
+            for path, chosen in self.formats
+            if chosen.name == "gguf" and path.name not in self.damaged
+        }
+
+    @cached_property
     def stock(self) -> StockTokenizer | None:
         """tokenizer.json as the `tokenizers` library loads it; None where there is none."""
         text = None if self._objects[TOKENIZER] is None else self.text(TOKENIZER)
@@ -215,10 +224,13 @@ class Folder:
         """The largest id + 1: the rows that an embedding needs."""
         return 1 + max((token_id for token_id in self.token_ids.values()), default=-1)
 
-    def template_files(self) -> dict[str, str]:
-        """Name -> text of chat templates in files of their own."""
-        found = {name: text for name in (TEMPLATE,) if (text := self.text(name)) is not None}
+    def _read_templates(self) -> dict[str, str]:
+        names = [TEMPLATE, *self._additional_templates()]
+        return {name: text for name in names if (text := self.text(name)) is not None}
+
+    def _additional_templates(self) -> list[str]:
+        """The names of the templates in the folder for those that are not the default, entered among the files."""
         more = self.path / "additional_chat_templates"
-        with contextlib.suppress(OSError, FormatError):
-            found |= {f"{more.name}/{file.name}": read_text(file) for file in sorted(more.glob("*.jinja"))}
-        return found
+        found = {f"{more.name}/{file.name}": file for file in sorted(more.glob("*.jinja")) if file.is_file()}
+        self.files |= found
+        return list(found)

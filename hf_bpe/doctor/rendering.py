@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from types import FrameType
 from typing import Any
 
@@ -16,15 +18,19 @@ __all__ = ["Rendered", "render"]
 _SECONDS = 2.0
 _LONGEST_TEMPLATE = 1_000_000
 _MOST_TEXT = 1_000_000
+_MOST_POWER = 1000
+_HUGE_WIDTH = re.compile(r"%[^a-zA-Z%]*[0-9]{6}")
 
 _USER = {"role": "user", "content": "Hi"}
 _ANSWER = {"role": "assistant", "content": "Hello"}
-_CONVERSATIONS: tuple[list[dict[str, str]], ...] = (
+_CONVERSATIONS: tuple[list[dict[str, Any]], ...] = (
     [_USER, _ANSWER],
     [_USER],
     [{"role": "system", "content": "Be brief."}, _USER, _ANSWER],
+    [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
 )
-"""Tried in this order: some templates refuse a conversation that ends with the assistant, or that begins without a system message."""
+"""Tried in this order: some templates refuse a conversation that ends with the assistant, that begins without a system message, or
+in which a message is not a list of parts."""
 
 
 @dataclass(frozen=True)
@@ -52,30 +58,34 @@ def render(template: str, special_tokens: Mapping[str, str]) -> Rendered:
     >>> render("{% for %}", {}).is_defect
     True
     """
-    from jinja2 import TemplateError
-
     if len(template) > _LONGEST_TEMPLATE:
         return Rendered(None, f"it is {len(template)} characters long")
-    reason = ""
+    failures: list[str] = []
+    refusal = ""
     try:
         with _time_limit(_SECONDS):
             compiled = _environment().from_string(template)
             for messages in _CONVERSATIONS:
                 try:
-                    parts = compiled.generate(messages=messages, add_generation_prompt=False, **special_tokens)
-                    return Rendered(_joined(parts))
-                except _Refused as refusal:
-                    reason = reason or str(refusal)
-    except _TooMuch as error:
-        return Rendered(None, str(error), is_defect=True)
-    except TemplateError as error:
-        line = getattr(error, "lineno", None)
-        return Rendered(None, f"{error}{f' (line {line})' if line else ''}", is_defect=True)
-    except (RecursionError, MemoryError, OverflowError) as error:
-        return Rendered(None, f"{type(error).__name__}: {error}", is_defect=True)
-    except Exception as error:  # noqa: BLE001  whatever an expression in the template raises, such as a TypeError
-        return Rendered(None, f"{type(error).__name__}: {error}", is_defect=True)
-    return Rendered(None, reason)
+                    return Rendered(
+                        _joined(compiled.generate(messages=messages, add_generation_prompt=False, **special_tokens))
+                    )
+                except _Refused as error:
+                    refusal = refusal or str(error)
+                except _TooMuch:
+                    raise
+                except Exception as error:  # noqa: BLE001  whatever an expression in the template raises, such as a TypeError
+                    failures.append(_reason(error))
+    except Exception as error:  # noqa: BLE001  it does not compile, or takes too much
+        failures.append(_reason(error))
+    return Rendered(None, failures[0], is_defect=True) if failures else Rendered(None, refusal)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _TooMuch):
+        return str(error)
+    line = getattr(error, "lineno", None)
+    return f"{type(error).__name__}: {error}{f' (line {line})' if line else ''}"
 
 
 def _joined(parts: Iterator[str]) -> str:
@@ -98,21 +108,16 @@ def _environment() -> Any:
         intercepted_binops = frozenset(("*", "**", "%"))
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            sizes = [
-                len(side) if isinstance(side, (str, list, tuple)) else abs(side) for side in (left, right) if _is_size(side)
-            ]
-            formats = operator == "%" and isinstance(left, str)
-            if formats or (operator == "*" and len(sizes) == 2 and sizes[0] * sizes[1] > _MOST_TEXT**2):
-                raise _TooMuch(f"it computes with {operator} what no template needs")
-            if operator == "**" and any(size > 1000 for size in sizes):
+            _refuse_huge(left, right)
+            if operator == "**" and isinstance(right, int) and right > _MOST_POWER:
                 raise _TooMuch("it computes huge powers")
-            if (
-                operator == "*"
-                and any(isinstance(side, (str, list, tuple)) for side in (left, right))
-                and max(sizes) > _MOST_TEXT
-            ):
+            if operator == "*" and _length(left) * _length(right) > _MOST_TEXT:
                 raise _TooMuch("it repeats text a million times")
             return SandboxedEnvironment.call_binop(self, context, operator, left, right)
+
+        def call(self, context: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+            _refuse_huge(*args, *kwargs.values())
+            return super().call(context, function, *args, **kwargs)
 
     class Generation(jinja2.ext.Extension):
         """`{% generation %}...{% endgeneration %}`, which marks what the assistant says."""
@@ -125,14 +130,34 @@ def _environment() -> Any:
             return jinja2.nodes.Scope(body, lineno=line)
 
     environment = Limited(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
+    environment.filters |= {name: _guarded(filter_) for name, filter_ in environment.filters.items()}
     environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = time.strftime
     return environment
 
 
-def _is_size(value: object) -> bool:
-    return isinstance(value, (str, list, tuple, int))
+def _length(value: object) -> int:
+    """How often `*` repeats, or what it repeats: a million numbers, or a text of a million characters."""
+    if isinstance(value, (str, list, tuple)):
+        return len(value)
+    return abs(value) if isinstance(value, int) else 1
+
+
+def _refuse_huge(*values: object) -> None:
+    """Numbers and widths from which a single call makes gigabytes."""
+    for value in values:
+        if (isinstance(value, int) and abs(value) > _MOST_TEXT) or (isinstance(value, str) and _HUGE_WIDTH.search(value)):
+            raise _TooMuch("it computes with numbers that no template needs")
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # with the marks by which jinja2 knows what to pass
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _refuse_huge(*args, *kwargs.values())
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def _refuse(message: object = "") -> None:

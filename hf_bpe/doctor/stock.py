@@ -44,4 +44,4 @@ def regex_error(pattern: str) -> str | None:
 def _message(error: BaseException) -> str:
     if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
         raise error  # Ctrl-C
-    return str(error).strip().rstrip(".") or type(error).__name__
+    return str(error).strip().removeprefix("Oniguruma error: ") or type(error).__name__

@@ -152,6 +152,10 @@ def test_pipes_and_folders_in_place_of_files_are_passed_over(tmp_path: Path) -> 
         "{{ 'a' * 10 ** 12 }}",
         "{{ 10 ** 10 ** 10 }}",
         "{{ '%099999999999d' % 1 }}",
+        "{{ '%099999999999d' | format(1) }}",
+        "{{ 'a' | center(10000000000) }}",
+        "{{ 'a'.ljust(10000000000) }}",
+        "{% set x = 999 ** 999 %}{{ x * x }}",
         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
         "{% for a in range(9999) %}{{ 'a' * 9999 }}{% endfor %}",
         "{{ messages.__class__.__mro__ }}",
@@ -168,3 +172,20 @@ def test_a_template_cannot_take_the_machine_or_fail_without_a_reason(template: s
     assert time.monotonic() - start < 10
     assert rendered.is_defect
     assert rendered.reason
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages[0].content[0].text.upper() }}",
+        "{{ '%s: %02d' % ('a', 3) }}{{ '%s' | format('b') }}{{ 'a' * 80 }}{{ 'ab' | center(10) | trim }}{{ range(3) | list }}",
+        "{% if messages[0].role != 'system' %}{{ raise_exception('system first') }}{% endif %}",
+        "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% break %}{% endfor %}",
+        "{{ messages | tojson(indent=2) }}{{ strftime_now('%Y') }}",
+        "{%- set ns = namespace(n=0) -%}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ '%s' }}{% endfor %}",
+    ],
+)
+def test_templates_that_are_choosy_or_use_what_transformers_offers_are_no_defect(template: str) -> None:
+    rendered = render(template, {})
+    assert not rendered.is_defect
+    assert rendered.text is not None

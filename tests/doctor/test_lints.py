@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import conversion
-from hf_bpe import NAMED_PATTERNS
+from conversion.gguf.metadata import boolean, int32s, parse_metadata, serialise, text, texts, uint32
+from hf_bpe import NAMED_PATTERNS, AddedToken
 from hf_bpe.doctor import LINTS, examine
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
 from tests.doctor.folders import Files, bos_processor, byte_level, codes, safetensors, sound, split, token, write
@@ -176,7 +177,8 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "pad-is-eos": (set_config(pad_token="</s>"), set_config(pad_token=None)),
     "clean-up-spaces": (set_config(clean_up_tokenization_spaces=True), set_config(clean_up_tokenization_spaces=None)),
-    "max-length": (set_config(model_max_length=4096), set_config(model_max_length=int(1e30))),
+    "max-length": (set_config(model_max_length=0), set_config(model_max_length=1e30)),
+    "length-beyond-model": (set_config(model_max_length=4096), set_config(model_max_length=int(1e30))),
     "two-names": (
         set_config(additional_special_tokens=["<s>"], extra_special_tokens=["</s>"]),
         set_config(additional_special_tokens=["<s>"]),
@@ -347,3 +349,29 @@ def test_lone_surrogates_in_tokens_are_shown_and_break_nothing(tmp_path: Path) -
     add_entry("\ud800x", 264)(files)
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(files)), "utf-8")
     assert "misspelled-token" in codes(tmp_path)
+
+
+def test_gguf_file_whose_template_begins_with_the_bos_that_llama_cpp_adds(tmp_path: Path) -> None:
+    spec = spec_of_tokens([b"ab"], pattern=NAMED_PATTERNS["gpt2"].pattern, added_tokens=[AddedToken("<s>", 257)])
+    conversion.save(spec, tmp_path / "a.gguf")
+    metadata = parse_metadata((tmp_path / "a.gguf").read_bytes(), "a.gguf")
+    entries = {
+        "tokenizer.ggml.model": text("gpt2"),
+        "tokenizer.ggml.pre": text("gpt-2"),
+        "tokenizer.ggml.tokens": texts(metadata["tokenizer.ggml.tokens"]),
+        "tokenizer.ggml.token_type": int32s(metadata["tokenizer.ggml.token_type"]),
+        "tokenizer.ggml.merges": texts(metadata["tokenizer.ggml.merges"]),
+        "tokenizer.ggml.bos_token_id": uint32(257),
+        "tokenizer.chat_template": text(BOS_TEMPLATE),
+    }
+    (tmp_path / "a.gguf").write_bytes(serialise(entries))
+    assert examine(tmp_path) == []
+    (tmp_path / "a.gguf").write_bytes(serialise({**entries, "tokenizer.ggml.add_bos_token": boolean(True)}))
+    [finding] = examine(tmp_path)
+    assert (finding.code, finding.where) == ("double-bos", "a.gguf: tokenizer.chat_template")
+
+
+def test_chat_templates_that_are_no_text_are_damaged_files(tmp_path: Path) -> None:
+    write(tmp_path, sound() | {"chat_template.jinja": b"\xff", "additional_chat_templates/tools.jinja": b"\xff"})
+    damaged = [finding.where for finding in examine(tmp_path) if finding.code == "damaged-file"]
+    assert damaged == ["chat_template.jinja", "additional_chat_templates/tools.jinja"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, TEMPLATE, TOKENIZER, Folder
 from hf_bpe.doctor.post_processor import tokens_around
 from hf_bpe.doctor.rendering import Rendered, render
-from hf_bpe.doctor.shapes import dicts_in, quoted, text_at
+from hf_bpe.doctor.shapes import dicts_in, is_id, list_at, quoted, text_at
 from hf_bpe.errors import some
 
 _MARKER = re.compile(r"<[|｜][^<>\s|｜]{1,40}[|｜]>")
@@ -21,36 +22,27 @@ _MISPLACED = re.compile(r"chat[-_]?template.*\.(jinja2?|j2|txt|json)$|^template\
 @lint("warning")
 def double_bos(folder: Folder) -> Iterator[Problem]:
     """A chat template that begins with the bos that the post-processor adds too."""
-    before, place = _tokens_before_text(folder)
-    for name, template in _templates(folder):
-        text = _rendered(template, _special_tokens(folder)).text
-        doubled = next((token for token in before if token and text and text.startswith(token)), None)
+    for chat in _chats(folder):
+        text = chat.rendered().text or ""
+        doubled = next((token for token in chat.before if token and text.startswith(token)), None)
         if doubled is not None:
             yield Problem(
-                name,
-                f"The rendered conversation begins with {quoted(doubled)}, and {place} puts it before every text. Whoever "
+                chat.place,
+                f"The rendered conversation begins with {quoted(doubled)}, and {chat.adder} puts it before every text. Whoever "
                 "renders first and then tokenizes, as servers and training scripts do, gives the model two, which it never saw",
                 "Tokenize rendered text with add_special_tokens=False, as apply_chat_template(tokenize=True) does; or leave the token out "
                 "of the template.",
             )
 
 
-def _tokens_before_text(folder: Folder) -> tuple[list[str], str]:
-    if folder.json(TOKENIZER):
-        return tokens_around(folder.json(TOKENIZER).get("post_processor"))[0], f"the post_processor of {TOKENIZER}"
-    if folder.json(CONFIG).get("add_bos_token") is True and "bos_token" in folder.roles:
-        return [folder.roles["bos_token"][0]], f"add_bos_token of {CONFIG}"
-    return [], ""
-
-
 @lint("error")
 def template_fails(folder: Folder) -> Iterator[Problem]:
     """A chat template that cannot be rendered."""
-    for name, template in _templates(folder):
-        rendered = _rendered(template, _special_tokens(folder))
+    for chat in _chats(folder):
+        rendered = chat.rendered()
         if rendered.is_defect:
             yield Problem(
-                name,
+                chat.place,
                 f"It does not render a conversation of two messages: {rendered.reason}. apply_chat_template raises an error, and "
                 "servers answer every chat request with one",
                 "Correct the template; jinja2 names the line.",
@@ -61,12 +53,12 @@ def template_fails(folder: Folder) -> Iterator[Problem]:
 def template_unknown_token(folder: Folder) -> Iterator[Problem]:
     """A marker in rendered chats that is no token."""
     known = folder.token_ids.keys()
-    for name, template in _templates(folder) if known else ():
-        text = _rendered(template, _special_tokens(folder)).text or ""
+    for chat in _chats(folder) if known else ():
+        text = chat.rendered().text or ""
         strange = list(dict.fromkeys(marker for marker in _MARKER.findall(text) if marker not in known))
         if strange:
             yield Problem(
-                name,
+                chat.place,
                 f"{some([quoted(marker) for marker in strange])} in rendered conversations is no token, so it is encoded as letters and signs, "
                 "and users can write the same",
                 "Nothing, if the model was trained so (Zephyr was). Else add the marker as a special token.",
@@ -77,7 +69,7 @@ def template_unknown_token(folder: Folder) -> Iterator[Problem]:
 def templates_differ(folder: Folder) -> Iterator[Problem]:
     """Two chat templates of one name that are not the same."""
     in_config = text_at(folder.json(CONFIG), "chat_template")
-    in_file = folder.template_files().get(TEMPLATE)
+    in_file = folder.template_files.get(TEMPLATE)
     if in_config is not None and in_file is not None and in_config.strip() != in_file.strip():
         yield Problem(
             TEMPLATE,
@@ -123,9 +115,56 @@ def template_misplaced(folder: Folder) -> Iterator[Problem]:
         )
 
 
+@dataclass(frozen=True)
+class _Chat:
+    """A chat template, the special tokens it may name, and which tokens are put before every text, by what."""
+
+    place: str
+    template: str
+    special_tokens: tuple[tuple[str, str], ...]
+    before: tuple[str, ...]
+    adder: str
+
+    def rendered(self) -> Rendered:
+        return _rendered(self.template, self.special_tokens)
+
+
+@lru_cache(maxsize=32)
+def _rendered(template: str, special_tokens: tuple[tuple[str, str], ...]) -> Rendered:
+    """Several lints ask, and a template that does not end takes all the time that it gets."""
+    return render(template, dict(special_tokens))
+
+
+def _chats(folder: Folder) -> Iterator[_Chat]:
+    roles = tuple((role, content) for role, (content, _) in folder.roles.items())
+    if folder.json(TOKENIZER):
+        before, adder = tokens_around(folder.json(TOKENIZER).get("post_processor"))[0], f"the post_processor of {TOKENIZER}"
+    else:
+        adds = folder.json(CONFIG).get("add_bos_token") is True
+        before, adder = [content for role, content in roles if adds and role == "bos_token"], f"add_bos_token of {CONFIG}"
+    for place, template in _templates(folder):
+        yield _Chat(place, template, roles, tuple(before), adder)
+    for name, metadata in folder.gguf_metadata.items():
+        gguf_template = text_at(metadata, "tokenizer.chat_template")
+        if gguf_template is not None:
+            named = tuple(
+                (f"{role}_token", content) for role in ("bos", "eos") if (content := _gguf_token(metadata, role)) is not None
+            )
+            adds = metadata.get("tokenizer.ggml.add_bos_token") is True
+            before = [content for role, content in named if adds and role == "bos_token"]
+            yield _Chat(f"{name}: tokenizer.chat_template", gguf_template, named, tuple(before), "tokenizer.ggml.add_bos_token")
+
+
+def _gguf_token(metadata: dict[str, Any], role: str) -> str | None:
+    """The text of a token that is named by its id."""
+    tokens, number = list_at(metadata, "tokenizer.ggml.tokens"), metadata.get(f"tokenizer.ggml.{role}_token_id")
+    token = tokens[number] if is_id(number) and number < len(tokens) else None
+    return token if isinstance(token, str) else None
+
+
 def _templates(folder: Folder) -> Iterator[tuple[str, str]]:
-    """(place, text) of all chat templates."""
-    yield from folder.template_files().items()
+    """(place, text) of the chat templates that transformers reads."""
+    yield from folder.template_files.items()
     found: Any = folder.json(CONFIG).get("chat_template")
     if isinstance(found, str):
         yield f"{CONFIG}: $.chat_template", found
@@ -133,13 +172,3 @@ def _templates(folder: Folder) -> Iterator[tuple[str, str]]:
         text = text_at(entry, "template")
         if text is not None:
             yield f"{CONFIG}: $.chat_template[{number}]", text
-
-
-def _special_tokens(folder: Folder) -> tuple[tuple[str, str], ...]:
-    return tuple((role, content) for role, (content, _) in folder.roles.items())
-
-
-@lru_cache(maxsize=32)
-def _rendered(template: str, special_tokens: tuple[tuple[str, str], ...]) -> Rendered:
-    """Several lints ask, and a template that does not end takes all the time that it gets."""
-    return render(template, dict(special_tokens))

@@ -21,7 +21,7 @@ _LENGTH_KEYS = ("max_position_embeddings", "n_positions", "max_sequence_length",
 
 @lint("warning")
 def clean_up_spaces(folder: Folder) -> Iterator[Problem]:
-    """Clean_up_tokenization_spaces: true, which changes decoded text."""
+    """The flag clean_up_tokenization_spaces, which changes decoded text."""
     if folder.json(CONFIG).get("clean_up_tokenization_spaces") is True:
         yield Problem(
             f"{CONFIG}: $.clean_up_tokenization_spaces",
@@ -33,22 +33,25 @@ def clean_up_spaces(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def max_length(folder: Folder) -> Iterator[Problem]:
-    """A model_max_length that limits nothing, or too much."""
-    place = f"{CONFIG}: $.model_max_length"
+    """A model_max_length that is no length."""
     limit = folder.json(CONFIG).get("model_max_length")
-    known = [value for key in _LENGTH_KEYS if type(value := text_config(folder).get(key)) is int and value > 0]
-    if limit is None:
-        return
-    if type(limit) not in (int, float) or not limit >= 1:
+    if limit is not None and (type(limit) not in (int, float) or not limit >= 1):
         yield Problem(
-            place,
-            f"It is {quoted(limit)}, which is no length. truncation=True cuts every text to nothing, or raises an error, in transformers",
+            f"{CONFIG}: $.model_max_length",
+            f"It is {quoted(limit)}. truncation=True cuts every text to nothing, or raises an error, in transformers",
             "Write the number of tokens that the model takes.",
         )
-    elif known and known[0] < limit < _UNLIMITED:
+
+
+@lint("hint")
+def length_beyond_model(folder: Folder) -> Iterator[Problem]:
+    """A model_max_length that lets longer texts through than the model takes."""
+    limit = folder.json(CONFIG).get("model_max_length")
+    known = [value for key in _LENGTH_KEYS if type(value := text_config(folder).get(key)) is int and value > 0]
+    if isinstance(limit, (int, float)) and known and known[0] < limit < _UNLIMITED:
         yield Problem(
-            place,
-            f"It is {quoted(limit)}, and the model takes {known[0]} (config.json). truncation=True lets texts through that are too long "
+            f"{CONFIG}: $.model_max_length",
+            f"It is {quoted(limit)}, and the model takes {known[0]} ({MODEL_CONFIG}). truncation=True lets texts through that are too long "
             "for the model, which fails or gives nonsense",
             f"Write {known[0]}, unless the model is run with stretched positions.",
         )
@@ -56,7 +59,7 @@ def max_length(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def two_names(folder: Folder) -> Iterator[Problem]:
-    """Additional_special_tokens and extra_special_tokens, of which one is dropped."""
+    """Both additional_special_tokens and extra_special_tokens, of which one is dropped."""
     config = folder.json(CONFIG)
     first, second = config.get("additional_special_tokens"), config.get("extra_special_tokens")
     if first and second and first != second:
@@ -70,7 +73,7 @@ def two_names(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def list_of_special_tokens(folder: Folder) -> Iterator[Problem]:
-    """Extra_special_tokens as a list, which transformers 4 does not load."""
+    """A list of extra_special_tokens, which transformers 4 does not load."""
     if isinstance(folder.json(CONFIG).get("extra_special_tokens"), list) and list_at(
         folder.json(CONFIG), "extra_special_tokens"
     ):
@@ -164,7 +167,7 @@ def no_tokenizer_json(folder: Folder) -> Iterator[Problem]:
 
 @lint("warning")
 def switch_disagrees(folder: Folder) -> Iterator[Problem]:
-    """Add_bos_token or add_eos_token against the post-processor."""
+    """The switches add_bos_token and add_eos_token against the post-processor."""
     if not folder.json(TOKENIZER):
         return
     before, after = tokens_around(folder.json(TOKENIZER).get("post_processor"))
