@@ -14,7 +14,6 @@ from hf_bpe import ConversionRefused, Encoder, FormatError
 from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.normalizers.support import NAMES, library, spec_with
-from tests.support.vocabularies import gpt2_spec
 
 EVERYTHING = (*NAMES, Prepend("_"), Replace(r"\s+", " "))
 TEXT = "e\u0301te\u0301 ﬁ \u1112\u1161\u11ab <s>É\u0958"
@@ -44,10 +43,7 @@ def test_the_prefix_space_there_and_back(pattern, prefix):
 
 
 def test_specs_that_normalise_otherwise_are_not_the_same():
-    assert (
-        first_difference(spec_with("NFC"), spec_with("NFD"))
-        == "normalizer: 1 against 1 entries; entry 0 is 'NFC' against 'NFD'"
-    )
+    assert "'NFC' against 'NFD'" in str(first_difference(spec_with("NFC"), spec_with("NFD")))
     assert first_difference(spec_with(), spec_with(add_prefix_space=True)) == "add_prefix_space: False against True"
     assert first_difference(spec_with(Replace("[ab]", "")), spec_with(Replace("[a-b]", ""))) is None
 
@@ -137,13 +133,13 @@ def test_one_that_does_nothing_is_not_written():
 def test_a_folder_gives_the_ids_of_stock_transformers(tmp_path, steps, prefix):
     from transformers import PreTrainedTokenizerFast
 
-    spec = gpt2_spec().replace(normalizer=steps, add_prefix_space=prefix)
+    spec = spec_with(*steps, add_prefix_space=prefix)
     HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
     ours, stock = (kind.from_pretrained(tmp_path) for kind in (HfBpeTokenizer, PreTrainedTokenizerFast))
     assert ours.spec.normalizer == steps
     assert json.loads((tmp_path / "tokenizer.json").read_text())["normalizer"] == write_normalizer(steps)
     for tokenizer in (ours, stock):
-        tokenizer.add_tokens(["e\u0301te\u0301", "<new>"])
+        tokenizer.add_tokens(["été", "<new>"])
     for text in (TEXT, "", "  \xa0x", "été été ete\u0301", "a<new>b <new> é"):
         assert ours(text)["input_ids"] == stock(text)["input_ids"], text
         assert ours.tokenize(text) == stock.tokenize(text), text
