@@ -10,8 +10,9 @@ import pytest
 
 import hf_bpe
 from hf_bpe import cuts
+from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.training import corpus as corpus_module
-from tests.support.text import TROUBLE, WHITE_SPACE
+from tests.support.text import TROUBLE, WHITE_SPACE, varied_code_points
 from tests.support.vocabularies import byte_spec
 
 PATTERNS = [name for name in hf_bpe.NAMED_PATTERNS if name != "none"]
@@ -96,3 +97,20 @@ def test_a_special_token_is_found_across_blocks(tmp_path: Path, monkeypatch: pyt
     spec = hf_bpe.train([path], 259, **options)  # type: ignore[arg-type]
     assert spec == hf_bpe.train(iter([text]), 259, **options)  # type: ignore[arg-type]
     assert [left + right for left, right in spec.merges] == [b"ab", b" ab"]
+
+
+@pytest.mark.parametrize("step", ["NFC", "NFD", "NFKC", "NFKD", "Lowercase"])
+def test_a_cut_changes_no_piece_of_normalised_text(step: str) -> None:
+    spec = byte_spec("gpt2", normalizer=(step,))
+    assert cuts.can_cut(spec.pattern, spec.normalizer)
+    encoder = hf_bpe.Encoder(spec, engine="native")
+    parts = [f"{character}\na" for character in varied_code_points() if not character.isspace()]
+    pieces = [piece for part in parts for piece in (*encoder.pretokenize(part[:-1]), *encoder.pretokenize(part[-1]))]
+    assert [piece for part in parts for piece in encoder.pretokenize(part)] == pieces
+
+
+@pytest.mark.parametrize("step", ["Strip", "StripAccents", Prepend("a"), Replace("a", "")])
+def test_other_normalizers_let_no_text_be_cut(step: object) -> None:
+    spec = byte_spec("gpt2", normalizer=(step,))
+    assert not cuts.can_cut(spec.pattern, spec.normalizer)
+    assert not cuts.can_cut(spec.pattern, (), add_prefix_space=True)

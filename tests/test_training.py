@@ -214,7 +214,9 @@ def test_interrupt_while_reading_passes_through() -> None:
 def test_interrupt_while_merging_passes_through() -> None:
     from hf_bpe.engine import native
 
-    counter = native.WordCounter(pattern=None, family=None, keep_unmatched=True, special_tokens=[])
+    counter = native.WordCounter(
+        pattern=None, family=None, keep_unmatched=True, special_tokens=[], normalizer=[], add_prefix_space=False
+    )
     counter.add([generated_text(1, 5000)], 1)
 
     def stop(done: int) -> None:

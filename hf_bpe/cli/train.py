@@ -51,6 +51,10 @@ def train(
         str | None,
         typer.Option(show_default="cl100k", help=f"How text is split: {PATTERN_NAMES}, or a regular expression."),
     ] = None,
+    normalizer: Annotated[
+        list[str] | None,
+        typer.Option(show_default=False, help="byte_level: what is done to text first, such as NFC (repeatable)."),
+    ] = None,
     special_token: Annotated[
         list[str] | None, typer.Option(show_default=False, help="Text to keep whole; gets the last ids (repeatable).")
     ] = None,
@@ -70,7 +74,13 @@ def train(
     """Train a tokenizer on text files and save it."""
     chosen = target_format(output, file_format)
     refuse_existing(output, force)
-    given = {"preset": preset, "pattern": pattern, "min_frequency": min_frequency, "max_token_length": max_token_length}
+    given = {
+        "preset": preset,
+        "pattern": pattern,
+        "normalizer": normalizer,
+        "min_frequency": min_frequency,
+        "max_token_length": max_token_length,
+    }
     given = {name: value for name, value in given.items() if value is not None} | dict(map(_name_and_value, settings or ()))
     if dialect == "sentencepiece":
         _refuse_what_cannot_be_saved(chosen, given)

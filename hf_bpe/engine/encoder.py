@@ -186,7 +186,8 @@ class Encoder:
         """Ids, shape (n,), and start and end of each in the text, shape (n, 2).
 
         In characters, an id that holds part of one spans all of it, so neighbours may overlap. White space that an added
-        token takes along belongs to it. Text that the pattern drops belongs to none.
+        token takes along belongs to it. Text that the pattern drops belongs to none. What a normalizer made spans a whole
+        character, the first of those it was made of, as in `tokenizers`.
 
         >>> encoder.encode_with_offsets("hello world")[1].tolist()  # doctest: +SKIP
         [[0, 5], [5, 11]]

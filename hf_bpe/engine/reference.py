@@ -273,7 +273,7 @@ class ReferenceEngine(Reference):
     def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
         """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none.
 
-        What normalising made stands for the whole characters it was made of, an added space for the first character.
+        What normalising made stands for a whole character, the first of those it was made of; an added space for the text's first.
         """
         text = self.checked(text, policy)
         spans = []

@@ -48,7 +48,7 @@ def spelling_of(spec: TokenizerSpec) -> Spelling:
 class ByteLevelSpelling:
     """Every byte is a printable character; a space is `Ġ`."""
 
-    matches_normalized = True  # nothing is normalised, so it makes no difference
+    matches_normalized = True
 
     def spell(self, token: bytes) -> str:
         """A token of the vocabulary as it is written."""

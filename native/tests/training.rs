@@ -5,6 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use native::{
     error::EngineError,
+    normalize::Normalizer,
     split::Splitter,
     train::{Limits, WordCounter, learn_merges},
 };
@@ -90,7 +91,7 @@ proptest! {
     fn counts_do_not_depend_on_threads(texts in prop::collection::vec("[ab é]{0,40}", 0..20), threads in 2usize..9) {
         let count = |threads: usize| {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
-            let mut counter = WordCounter::new(splitter, vec!["ab".to_owned()]).unwrap();
+            let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
             let mut words = counter.into_words();
             words.sort();

@@ -102,7 +102,14 @@ def test_a_folder_that_names_our_class_gives_it(example: Any, tmp_path: Path) ->
 def test_a_marked_folder_that_cannot_be_run_exactly_gives_the_stock_class_and_a_warning(example: Any, tmp_path: Path) -> None:
     example.stock.save_pretrained(tmp_path)  # keeps the mark
     path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "normalizer": {"type": "Lowercase"}}))
+    bert = {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    }
+    path.write_text(json.dumps({**json.loads(path.read_text()), "normalizer": bert}))
     with pytest.warns(RuntimeWarning, match="instead of HfBpeTokenizer"):
         loaded = AutoTokenizer.from_pretrained(tmp_path)
     assert type(loaded) is PreTrainedTokenizerFast

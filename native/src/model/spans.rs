@@ -13,8 +13,8 @@ use crate::{
 
 impl Model {
     /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none. What normalising made stands for the whole characters it was made of, and a
-    /// space put before a text for the first character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// to it; text that no piece holds belongs to none. What normalising made stands for a whole character, the first of those it was
+    /// made of, and a space put before a text for the text's first character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
     /// text has it, and so do ids that hold a part of a character that normalising left alone; else they stand for the character.
     pub fn encode_spans(
         &self,
