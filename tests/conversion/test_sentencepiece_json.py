@@ -297,7 +297,7 @@ def test_offsets_without_a_prefix_are_those_of_tokenizers():
 @pytest.mark.parametrize("name", ["x.model", "x.gguf", "x.tiktoken"])
 def test_other_formats_do_not_leave_the_prefix_out(tmp_path, name):
     spec = from_dict(document(normalizer=None, pre_tokenizer=METASPACE), "x")
-    with pytest.raises(ConversionRefused, match="begins with|no fixed text"):
+    with pytest.raises(ConversionRefused, match=r"begins with|no fixed text"):
         conversion.save(spec, tmp_path / name)
 
 
