@@ -42,6 +42,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz specs $(FUZZ)
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
+	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
 
 unicode-tables:
 	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json

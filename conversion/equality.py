@@ -13,7 +13,7 @@ from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["covers_every_text", "first_difference", "never_produced", "usable_vocab"]
+__all__ = ["covers_every_text", "first_difference", "never_produced", "one_pattern", "usable_vocab"]
 
 # Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
 _NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
@@ -35,6 +35,16 @@ def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
 def covers_every_text(pattern: str | None) -> bool:
     """Whether the pattern is known to leave no text between its matches (the named ones do not)."""
     return pattern is None or find_named_pattern(pattern) is not None
+
+
+def one_pattern(spec: TokenizerSpec) -> str | None:
+    """The pattern of a tokenizer that splits once. Raises `ConversionRefused` for one with stages, for files that hold one pattern."""
+    if spec.stages:
+        raise ConversionRefused(
+            f"this tokenizer splits text in {1 + len(spec.stages)} stages, each within the pieces of the one before, and no one pattern "
+            "is known to do the same; save it as tokenizer.json"
+        )
+    return spec.pattern
 
 
 def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:

@@ -27,7 +27,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from conversion.equality import first_difference, usable_vocab
+from conversion.equality import first_difference, one_pattern, usable_vocab
 from conversion.json_text import check_id, field, read_json
 from hf_bpe.errors import FormatError, PatternError, SpecError
 from hf_bpe.patterns import check_pattern
@@ -91,7 +91,7 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
         "format": _FORMAT,
         "version": _VERSION,
         "files": {name: _sha256(content) for name, content in main_files.items()},
-        "pattern": spec.pattern,
+        "pattern": one_pattern(spec),
         "unmatched": spec.unmatched,
         "ignore_merges": spec.ignore_merges,
         "added_tokens": [asdict(token) for token in spec.added_tokens],

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces|readers`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|readers|patterns`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import documents, pieces, random_specs, readers, short_strings
+from tests.fuzz import documents, patterns, pieces, random_specs, readers, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -41,6 +41,8 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
     )
+    splits = kinds.add_parser("patterns", parents=[common], help="random split patterns, in every engine")
+    splits.add_argument("--count", type=int, default=1000, help="how many (default 1,000)")
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
@@ -51,6 +53,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "patterns":
+        patterns.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
@@ -71,7 +76,14 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "readers": "files"}
+    units = {
+        "documents": "MB",
+        "strings": "million strings",
+        "specs": "tokenizers",
+        "pieces": "strings",
+        "readers": "files",
+        "patterns": "patterns",
+    }
     tally = Tally(units[arguments.kind])
     try:
         run(arguments, tally)
