@@ -227,11 +227,9 @@ def test_a_post_processor_is_left_to_others_and_named(post_processor):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"normalizer": {"type": "NFC"}}, r"\$.normalizer is NFC"),
         ({"pre_tokenizer": None}, r"\$.pre_tokenizer is null; without a ByteLevel"),
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}}, "empty Sequence"),
         ({"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}}, "ends with Metaspace"),
-        ({"pre_tokenizer": BYTE_LEVEL | {"add_prefix_space": True}}, "add_prefix_space puts a space before the text"),
         ({"pre_tokenizer": sequence({"type": "UnicodeScripts"})}, "holds UnicodeScripts, which cuts where the script changes"),
         ({"pre_tokenizer": sequence({"type": "BertPreTokenizer"})}, "holds BertPreTokenizer, which both drops"),
         ({"pre_tokenizer": sequence({"type": "Metaspace"})}, "holds Metaspace, which writes spaces"),
@@ -251,10 +249,6 @@ def test_a_post_processor_is_left_to_others_and_named(post_processor):
         ({"model": model(dropout=0.1)}, r"\$.model.dropout"),
         ({"model": model(continuing_subword_prefix="##")}, r"continuing_subword_prefix: tokens are spelled with '##'"),
         ({"model": model(end_of_word_suffix="</w>")}, "end_of_word_suffix"),
-        (
-            {"added_tokens": [added("ab", 256, normalized=True), added("bca", 257)]},
-            "'bca' .normalized: false. and 'ab' .normalized: true. can overlap",
-        ),
     ],
 )
 def test_what_no_pattern_and_merges_can_say_is_refused_by_name(change, complaint):
