@@ -43,6 +43,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz specs $(FUZZ)
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
+	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)

@@ -22,6 +22,7 @@ __all__ = [
     "differences",
     "first_difference",
     "never_produced",
+    "one_pattern",
     "same_split",
     "usable_vocab",
 ]
@@ -64,6 +65,16 @@ def compared_aspects(spec: TokenizerSpec) -> list[str]:
 def covers_every_text(pattern: str | None) -> bool:
     """Whether the pattern is known to leave no text between its matches (the named ones do not)."""
     return pattern is None or find_named_pattern(pattern) is not None
+
+
+def one_pattern(spec: TokenizerSpec) -> str | None:
+    """The pattern of a tokenizer that splits once. Raises `ConversionRefused` for one with stages, for files that hold one pattern."""
+    if spec.stages:
+        raise ConversionRefused(
+            f"this tokenizer splits text in {1 + len(spec.stages)} stages, each within the pieces of the one before, and no one pattern "
+            "is known to do the same; save it as tokenizer.json"
+        )
+    return spec.pattern
 
 
 def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:

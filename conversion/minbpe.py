@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conversion.equality import covers_every_text, usable_vocab
+from conversion.equality import covers_every_text, one_pattern, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec
 from conversion.merges import check_lookup
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
@@ -207,9 +207,9 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
 
 
 def _written_pattern(spec: TokenizerSpec) -> str:
-    if spec.pattern is None:
+    pattern = one_pattern(spec)
+    if pattern is None:
         return ""
-    pattern = spec.pattern
     if spec.unmatched == "keep" and not covers_every_text(pattern):
         pattern = rf"{pattern}|(?:(?!{pattern})[\s\S])+"  # what findall would lose
     if "\n" in pattern or "\r" in pattern or _captures_groups(pattern):

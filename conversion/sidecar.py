@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from conversion.equality import first_difference, usable_vocab
+from conversion.equality import first_difference, one_pattern, usable_vocab
 from conversion.json_text import check_id, field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
 from hf_bpe.errors import FormatError, PatternError, SpecError
@@ -102,7 +102,7 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
         "format": _FORMAT,
         "version": _VERSION,
         "files": {name: _sha256(content) for name, content in main_files.items()},
-        "pattern": spec.pattern,
+        "pattern": one_pattern(spec),
         "unmatched": spec.unmatched,
         "ignore_merges": spec.ignore_merges,
         **({"normalizer": write_normalizer(spec.normalizer)} if spec.normalizer else {}),

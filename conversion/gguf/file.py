@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conversion.equality import never_produced, usable_vocab
+from conversion.equality import never_produced, one_pattern, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.gguf import pieces as gguf_pieces
 from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
@@ -181,7 +181,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
 def _byte_level_entries(spec: TokenizerSpec, checks: Checks) -> dict[str, bytes]:
     vocab = usable_vocab(spec)
     lookup_matters = bool(out_of_reach(vocab, spec.merges))
-    known = pre_tokenizer_for(spec.pattern, spec.ignore_merges if lookup_matters else None)
+    known = pre_tokenizer_for(one_pattern(spec), spec.ignore_merges if lookup_matters else None)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     contents, kinds = _token_arrays(spec, vocab)
     over = reaching_over(known, spec.pattern, vocab)

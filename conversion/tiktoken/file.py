@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from conversion.equality import covers_every_text, usable_vocab
+from conversion.equality import covers_every_text, one_pattern, usable_vocab
 from conversion.format import AsRun, Format, Given, spec_of_table
 from conversion.merges import recover_merges
 from conversion.normalizers import caller_must_normalise
@@ -218,10 +218,11 @@ def tiktoken_pattern(spec: TokenizerSpec) -> str:
     >>> tiktoken_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\p{L}+"))
     '\\p{L}+|(?:(?!\\p{L}+)[\\s\\S])+'
     """
-    if spec.pattern is None:
+    own = one_pattern(spec)
+    if own is None:
         return r"[\s\S]+"
-    pattern = pattern_for(spec.pattern, "tiktoken")
-    if spec.unmatched == "drop" or covers_every_text(spec.pattern):
+    pattern = pattern_for(own, "tiktoken")
+    if spec.unmatched == "drop" or covers_every_text(own):
         return pattern
     return rf"{pattern}|(?:(?!{pattern})[\s\S])+"
 

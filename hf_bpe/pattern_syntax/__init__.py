@@ -7,11 +7,12 @@ one of them. So a pattern is parsed into a small tree with one meaning, and writ
 >>> translate(r"\\p{N}{1,3}+|$", source="tiktoken", target="oniguruma")
 '(?>\\\\p{N}{1,3})|\\\\z'
 
-What engines disagree on and no rewriting can mend (back-references, nested sets, ...) is refused by name.
+What engines disagree on and no rewriting can mend (back-references, `\\h`, ...) is refused by name.
 """
 
 from __future__ import annotations
 
+from hf_bpe.pattern_syntax.llama_cpp import render_llama_cpp
 from hf_bpe.pattern_syntax.normal_form import NormalForm, normal_form
 from hf_bpe.pattern_syntax.reader import parse
 from hf_bpe.pattern_syntax.tree import SPACE, Dialect, Node, Property, Span, matches_empty
@@ -28,6 +29,7 @@ __all__ = [
     "normal_form",
     "parse",
     "render",
+    "render_llama_cpp",
     "translate",
 ]
 

@@ -23,7 +23,7 @@ def fused(first: Node, second: Node) -> Node | None:
 
     >>> from hf_bpe.pattern_syntax import parse, render
     >>> render(fused(parse(r"\d"), parse(r"\S+|\s+(?!\S)|\s+")), "regex")
-    '\\d|[^\\s\\d]+|\\s+(?![^\\s\\d])|\\s+'
+    '\\p{Nd}|[^\\s\\p{Nd}]+|\\s+(?![^\\s\\p{Nd}])|\\s+'
     """
     run = class_of_run(first)
     if run is None:

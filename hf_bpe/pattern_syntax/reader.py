@@ -44,6 +44,9 @@ CASE_OF = {form: forms for forms in CASE_FORMS.values() for form in forms}
 # Letters that Oniguruma also finds, under (?i), in one character that folds to both: ß, the ligatures ff fi fl st.
 ONIGURUMA_JOINS = (("s", "s"), ("f", "f"), ("f", "i"), ("f", "l"), ("s", "t"))
 
+PCRE2_SPACE = Class((Property("space"), Span(0x180E, 0x180E)))
+"""What `\\s` is in PCRE2: U+180E has been no white space for Unicode since 6.3."""
+
 _SIMPLE_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 _SET_OPERATORS = ("--", "&&", "||", "~~")
 
@@ -59,6 +62,7 @@ class _Parser:
         self.text = pattern
         self.at = 0
         self.dialect = dialect
+        self.nests_sets = dialect in ("tiktoken", "oniguruma")
 
     def fail(self, what: str) -> PatternError:
         return PatternError(f"split pattern {self.text!r}, character {self.at}: {what}")
@@ -164,7 +168,7 @@ class _Parser:
     def line_edge(self, *, end: bool) -> Node:
         if self.dialect == "oniguruma":  # Ruby: always per line
             return Alternation((Edge(end), Look(NEWLINE, ahead=end, negated=False)))
-        if end and self.dialect == "regex":
+        if end and self.dialect in ("regex", "pcre2"):
             return Look(Sequence((Repeat(NEWLINE, 0, 1, "greedy"), Edge(end=True))), ahead=True, negated=False)
         return Edge(end)
 
@@ -217,6 +221,10 @@ class _Parser:
 
     def escape(self, flags: _Flags) -> Node:
         letter = self.peek()
+        if self.dialect == "pcre2" and letter in ("u", "U", "v"):
+            raise self.fail(f"\\{letter} is not a character to PCRE2; write the character itself")
+        if self.dialect == "pcre2" and letter in ("b", "B"):
+            raise self.fail(f"\\{letter} goes by \\w, and PCRE2's is not that of other engines")
         if letter in ("A", "z", "Z", "b", "B"):
             self.at += 1
             return self.edge_escape(letter)
@@ -225,6 +233,8 @@ class _Parser:
         item = self.escaped_item()
         if isinstance(item, Span):
             return self.one(item.first, flags)
+        if self.dialect == "pcre2" and item.name == "space":
+            return replace(PCRE2_SPACE, negated=item.negated)
         return Class((item,))
 
     def edge_escape(self, letter: str) -> Node:
@@ -244,8 +254,9 @@ class _Parser:
         if not letter:
             raise self.fail("a lone backslash at the end")
         self.at += 1
-        if letter in ("w", "W") and self.dialect == "oniguruma":
-            raise self.fail("Oniguruma's \\w is not the \\w of other engines; spell it [\\p{L}\\p{M}\\p{Nd}\\p{Pc}]")
+        if letter in ("w", "W") and self.dialect in ("oniguruma", "pcre2"):
+            engine = "Oniguruma" if self.dialect == "oniguruma" else "PCRE2"
+            raise self.fail(f"{engine}'s \\w is not the \\w of other engines; spell it [\\p{{L}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}]")
         if letter in ("p", "P"):
             return self.property(negated=letter == "P")
         shorthand = {"s": "space", "d": "Nd", "w": "word"}.get(letter.lower())
@@ -290,7 +301,9 @@ class _Parser:
             self.at += 1
         if name.startswith("^"):
             name, negated = name[1:], not negated
-        for prefix in ("Script=", "sc=", "General_Category=", "gc="):
+        if self.dialect == "pcre2" and name in SCRIPTS:
+            raise self.fail(f"\\p{{{name}}} goes by script extensions in PCRE2; write \\p{{sc:{name}}} for the script itself")
+        for prefix in ("Script=", "sc:", "sc=", "General_Category=", "gc="):
             name = name.removeprefix(prefix)
         name = LONG_NAMES.get(name, name)
         if name not in GENERAL_CATEGORIES and name not in SCRIPTS:
@@ -304,7 +317,7 @@ class _Parser:
         """The rest of a class, its [ taken. Nested sets are joined, and those that `&&` joins met, as three engines do alike."""
         negated = self.take("^")
         operands = [self.class_items(flags)]
-        while self.dialect != "regex" and self.take("&&"):
+        while self.nests_sets and self.take("&&"):
             operands.append(self.class_items(flags))
         self.demand("]")
         if len(operands) == 1:
@@ -319,7 +332,7 @@ class _Parser:
     def class_items(self, flags: _Flags) -> list[Span | Property]:
         items: list[Span | Property] = []
         first = True
-        while first or not (self.peek() == "]" or (self.dialect != "regex" and self.peek(2) == "&&")):
+        while first or not (self.peek() == "]" or (self.nests_sets and self.peek(2) == "&&")):
             if not self.peek():
                 raise self.fail("[ without its closing ]; write '\\[' for a literal one")
             found = self.class_item(flags)
@@ -343,11 +356,13 @@ class _Parser:
         if self.peek() == "[":
             return self.nested_set(flags)
         start = None if self.peek(2) in _SET_OPERATORS else self.class_atom()
-        joins_sets = self.peek(2) in _SET_OPERATORS and (self.dialect == "regex" or self.peek(2) != "&&")
+        joins_sets = self.peek(2) in _SET_OPERATORS and not (self.nests_sets and self.peek(2) == "&&")
         if start is None or joins_sets:
             raise self.fail(
                 f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out"
             )
+        if self.dialect == "pcre2" and isinstance(start, Property) and start.name == "space":
+            return list(members(replace(PCRE2_SPACE, negated=start.negated)))
         if isinstance(start, Property):
             return [start]
         if self.peek() == "-" and self.peek(2)[1:] not in ("]", ""):
@@ -361,7 +376,7 @@ class _Parser:
         return list(self.one(start.first, flags).items)
 
     def nested_set(self, flags: _Flags) -> list[Span | Property]:
-        if self.dialect == "regex" or self.peek(2) == "[:":
+        if not self.nests_sets or self.peek(2) == "[:":
             raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
         self.at += 1
         inner = self.character_class(flags)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 from typing import TypeAlias
 
-Dialect: TypeAlias = Choice["regex", "tiktoken", "oniguruma"]
+Dialect: TypeAlias = Choice["regex", "tiktoken", "oniguruma", "pcre2"]
 """`regex`: Python's module of that name, and the dialect of `TokenizerSpec.pattern`. `tiktoken`: the fancy-regex crate,
-also our native engine's. `oniguruma`: Ruby syntax, what tokenizer.json holds."""
+also our native engine's. `oniguruma`: Ruby syntax, what tokenizer.json holds. `pcre2`: with the options UTF and UCP."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.pattern_syntax.tree import (
     ANYTHING,
     SCRIPTS,
@@ -37,6 +38,8 @@ class _Renderer:
             return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
         if character.isprintable():
             return character
+        if self.dialect == "pcre2":  # one of its options takes \x{...} for the letter x
+            return f"\\x{code_point:02x}" if code_point < 0x80 else character
         if self.dialect == "regex":
             return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
         return f"\\x{{{code_point:x}}}"
@@ -51,6 +54,8 @@ class _Renderer:
             return self.span(item)
         if self.members is not None:
             return "".join(map(self.span, self.members(item)))
+        if self.is_spelled_out(item):
+            return "".join(map(self.span, property_members(item)))
         letter = "P" if item.negated else "p"
         if item.name == "space":
             return "\\S" if item.negated else "\\s"
@@ -58,16 +63,21 @@ class _Renderer:
             if self.dialect == "oniguruma":
                 return oniguruma_word(negated=item.negated)
             return "\\W" if item.negated else "\\w"
-        if item.name in SCRIPTS and self.dialect == "tiktoken":
-            return f"\\{letter}{{Script={item.name}}}"
+        if item.name in SCRIPTS and self.dialect != "regex" and self.dialect != "oniguruma":
+            return f"\\{letter}{{{'Script=' if self.dialect == 'tiktoken' else 'sc:'}{item.name}}}"
         return f"\\{letter}{{{item.name}}}"
+
+    def is_spelled_out(self, item: Property) -> bool:
+        r"""Whether PCRE2 has other members: U+180E is `\s` there, and `\w` leaves out some alphabetic characters."""
+        return self.dialect == "pcre2" and item.name in ("space", "word")
 
     def character_class(self, node: Class) -> str:
         if node == ANYTHING:
             return "[\\s\\S]"
         if len(node.items) == 1 and not node.negated:
             only = node.items[0]
-            if (isinstance(only, Property) and self.members is None) or (isinstance(only, Span) and only.first == only.last):
+            is_short = isinstance(only, Property) and self.members is None and not self.is_spelled_out(only)
+            if is_short or (isinstance(only, Span) and only.first == only.last):
                 return self.item(only)
         return f"[{'^' * node.negated}{''.join(map(self.item, node.items))}]"
 

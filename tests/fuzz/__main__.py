@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces|readers|conversions`: exits with 1 and a reproducer at a mismatch."""
+"""`python -m tests.fuzz KIND` (see --help): exits with 1 and a reproducer at a mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, documents, pieces, random_specs, readers, short_strings
+from tests.fuzz import conversions, documents, patterns, pieces, random_specs, readers, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -47,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
     published.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="documents beside the built-in strings"
     )
+    splits = kinds.add_parser("patterns", parents=[common], help="random split patterns, in every engine")
+    splits.add_argument("--count", type=int, default=1000, help="how many (default 1,000)")
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
@@ -60,6 +62,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         return
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "patterns":
+        patterns.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
@@ -80,7 +85,14 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "readers": "files"}
+    units = {
+        "documents": "MB",
+        "strings": "million strings",
+        "specs": "tokenizers",
+        "pieces": "strings",
+        "readers": "files",
+        "patterns": "patterns",
+    }
     tally = Tally(units.get(arguments.kind, ""))
     try:
         run(arguments, tally)

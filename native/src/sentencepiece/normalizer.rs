@@ -103,7 +103,16 @@ impl Normalizer {
             let built = builder.match_kind(MatchKind::LeftmostLongest).start_kind(StartKind::Anchored).build(user_defined);
             Some(built.map_err(|error| EngineError::Spec(format!("the user-defined pieces cannot be compiled: {error}")))?)
         };
-        Ok(Self { prepend, prefix_before_space, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap, user_defined: finder, is_stop })
+        Ok(Self {
+            prepend,
+            prefix_before_space,
+            remove_extra_spaces,
+            escape_spaces,
+            space_is_suffix,
+            charsmap,
+            user_defined: finder,
+            is_stop,
+        })
     }
 
     /// Whether spaces are escaped.
