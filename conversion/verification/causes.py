@@ -35,6 +35,7 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 CAUSE_OF_ASPECT: Mapping[str, Cause] = {
     "pattern": "pattern",
     "unmatched": "pattern",
+    "stages": "pattern",
     "ignore_merges": "unreachable tokens",
     "added tokens": "special tokens",
     "normalizer": "normaliser",

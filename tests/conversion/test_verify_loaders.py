@@ -174,7 +174,7 @@ def test_a_tokenizer_that_transformers_rebuilds_is_found_and_the_cause_named(tmp
     assert found["special tokens"] == "<|endoftext|>"  # which the class adds
     assert set(found) == {"special tokens", "normaliser", "pattern"}
     causes = {aspect.name: aspect.cause for aspect in report.differences}
-    assert causes == {"added_tokens": "special tokens", "normalizer": "normaliser", "pre_tokenizer": "pattern"}
+    assert causes == {"added tokens": "special tokens", "normalizer": "normaliser", "pattern": "pattern"}
     assert conversion.verify(folder, folder, loader=("fast", "tokenizers")).proof
 
 
