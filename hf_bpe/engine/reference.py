@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import index
+from typing import TypeAlias
 
 import regex
 
 from hf_bpe import pattern_syntax
+from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -25,6 +27,7 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 __all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
+Tokens: TypeAlias = Sequence[AddedToken] | Mapping[str, AddedToken]
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Splitting text into pieces
@@ -57,13 +60,21 @@ def piece_spans(text: str, pattern: str | None, unmatched: str = "keep") -> list
     return spans
 
 
-def pretokenize(text: str, pattern: str | None, unmatched: str = "keep") -> list[str]:
+def staged_spans(text: str, pattern: str | None, unmatched: str, stages: Sequence[str]) -> list[tuple[int, int]]:
+    """The same for a pattern and stages, each of which sees the pieces of the one before as if each were a whole text."""
+    spans = piece_spans(text, pattern, unmatched)
+    for stage in stages:
+        spans = [(start + a, start + b) for start, stop in spans for a, b in piece_spans(text[start:stop], stage)]
+    return spans
+
+
+def pretokenize(text: str, pattern: str | None, unmatched: str = "keep", stages: Sequence[str] = ()) -> list[str]:
     """Split text into the pieces that merging never crosses.
 
     >>> pretokenize("Hello world", r" ?\\p{L}+")
     ['Hello', ' world']
     """
-    return [text[start:stop] for start, stop in piece_spans(text, pattern, unmatched)]
+    return [text[start:stop] for start, stop in staged_spans(text, pattern, unmatched, stages)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -104,17 +115,17 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 # Added tokens
 
 
-def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple[int, int, AddedToken | None]]:
+def added_token_spans(text: str, tokens: Tokens) -> Iterator[tuple[int, int, AddedToken | None]]:
     """Cut text at added tokens: leftmost first, the longest of those that start at one place.
 
-    Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
+    tokens: looked for by their content, or by the spellings that they are given with. Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
     """
-    longest_first = sorted(tokens, key=lambda token: len(token.content.encode()), reverse=True)
-    by_content = {token.content: token for token in tokens}
-    finder = regex.compile("|".join(regex.escape(token.content, special_only=True) for token in longest_first))
+    by_spelling = tokens if isinstance(tokens, Mapping) else {token.content: token for token in tokens}
+    longest_first = sorted(by_spelling, key=lambda spelling: len(spelling.encode()), reverse=True)
+    finder = regex.compile("|".join(regex.escape(spelling, special_only=True) for spelling in longest_first))
     done = 0
     for match in finder.finditer(text) if tokens else ():
-        token = by_content[match.group()]
+        token = by_spelling[match.group()]
         start, stop = match.span()
         if token.single_word and (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1])):
             continue
@@ -132,7 +143,7 @@ def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple
         yield done, len(text), None
 
 
-def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[str | AddedToken]:
+def split_on_added_tokens(text: str, tokens: Tokens) -> Iterator[str | AddedToken]:
     """The stretches of a text, and the added tokens between them.
 
     >>> [str(getattr(p, "content", p)) for p in split_on_added_tokens("a<s>b", [AddedToken("<s>", 1)])]
@@ -158,10 +169,12 @@ def _strip_space(text: str, *, right: bool) -> str:
 
 @dataclass(frozen=True)
 class ReferencePolicy:
-    """Which added tokens `encode` matches and which make it raise."""
+    """Which added tokens `encode` matches and which make it raise: in the text as it is written, and in normalised text."""
 
-    match: tuple[AddedToken, ...]
-    forbid: tuple[AddedToken, ...]
+    match: Tokens
+    forbid: Tokens
+    match_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
+    forbid_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
 
 
 def as_unicode(text: str) -> str:
@@ -177,20 +190,14 @@ class Reference(ABC):
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
-        tokens = self._spec.added_tokens
-        return ReferencePolicy(
-            match=tuple(token for token in tokens if not token.special or token.content in allowed),
-            forbid=tuple(token for token in tokens if token.content in forbidden),
-        )
+        return ReferencePolicy(*_chosen(self._spec.added_tokens, allowed, forbidden))
 
     def checked(self, text: str, policy: ReferencePolicy) -> str:
         """The text as it is encoded. Raises for what is no text, and for added tokens that the policy forbids."""
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         text = as_unicode(text)
-        for part in split_on_added_tokens(text, policy.forbid):
-            if isinstance(part, AddedToken):
-                raise DisallowedSpecialTokenError(part.content)
+        _refuse(text, policy.forbid)
         return text
 
     @abstractmethod
@@ -210,6 +217,19 @@ class Reference(ABC):
         """The bytes behind ids."""
 
 
+def _chosen(
+    tokens: Sequence[AddedToken], allowed: frozenset[str], forbidden: frozenset[str]
+) -> tuple[list[AddedToken], list[AddedToken]]:
+    matched = [token for token in tokens if not token.special or token.content in allowed]
+    return matched, [token for token in tokens if token.content in forbidden]
+
+
+def _refuse(text: str, tokens: Tokens) -> None:
+    for part in split_on_added_tokens(text, tokens):
+        if isinstance(part, AddedToken):
+            raise DisallowedSpecialTokenError(part.content)
+
+
 class ReferenceEngine(Reference):
     """Runs a byte-level spec."""
 
@@ -220,39 +240,80 @@ class ReferenceEngine(Reference):
         self._ranks = {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(spec.merges)}
         self._bytes_of = {token_id: token for token, token_id in vocab.items()}
         self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
+        self._normalizer = NormalizerReference(spec.normalizer, spec.add_prefix_space)
+        self._normalizer.as_sought(
+            [token for token in spec.added_tokens if token.normalized]
+        )  # raises for what cannot be told apart
+
+    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
+        """What to do with added tokens, some of which are looked for in normalised text."""
+        tokens = self._spec.added_tokens
+        written = _chosen([token for token in tokens if not token.normalized], allowed, forbidden)
+        normalised = _chosen([token for token in tokens if token.normalized], allowed, forbidden)
+        return ReferencePolicy(*written, *map(self._normalizer.as_sought, normalised))
 
     def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
         """Ids of a text."""
         text = self.checked(text, policy)
         ids: list[int] = []
         for part in split_on_added_tokens(text, policy.match):
-            ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
+            ids += [part.id] if isinstance(part, AddedToken) else self._encode_stretch(part, policy)
         return ids
 
+    def _encode_stretch(self, text: str, policy: ReferencePolicy) -> Iterator[int]:
+        text = self._normalizer.apply(text)
+        _refuse(text, policy.forbid_normalised)
+        for part in split_on_added_tokens(text, policy.match_normalised):
+            if isinstance(part, AddedToken):
+                yield part.id
+                continue
+            for piece in self._split(part):
+                yield from self._encode_piece(piece.encode())
+
     def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none."""
+        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none.
+
+        What normalising made stands for the whole characters it was made of, an added space for the first character.
+        """
         text = self.checked(text, policy)
         spans = []
         for start, stop, token in added_token_spans(text, policy.match):
             if token is not None:
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
-                continue
-            stretch = text[start:stop]
-            for first, last in piece_spans(stretch, self._spec.pattern, self._spec.unmatched):
-                done = _bytes_in(text[: start + first])
-                for token_id in self._encode_piece(stretch[first:last].encode()):
-                    spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
+            else:
+                done = _bytes_in(text[:start])
+                spans += [(i, done + first, done + last) for i, first, last in self._stretch_spans(text[start:stop], policy)]
         if not characters:
             return spans
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
         return [(token_id, of_byte[start], of_byte[stop - 1] + 1) for token_id, start, stop in spans]
 
+    def _stretch_spans(self, stretch: str, policy: ReferencePolicy) -> Iterator[tuple[int, int, int]]:
+        text = self._normalizer.apply(stretch)
+        _refuse(text, policy.forbid_normalised)
+        origins = self._normalizer.origins(stretch, text)
+        for first, last, token in added_token_spans(text, policy.match_normalised):
+            bytes_from = _origins_of_bytes(stretch, text[first:last], origins[first:last])
+            if token is not None:
+                yield token.id, bytes_from[0][0], bytes_from[-1][1]
+                continue
+            part = text[first:last]
+            if self._normalizer.prefixed(part) != part:
+                part = self._normalizer.prefixed(part)
+                bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
+            for piece_first, piece_last in staged_spans(part, self._spec.pattern, self._spec.unmatched, self._spec.stages):
+                done = _bytes_in(part[:piece_first])
+                for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
+                    begin, done = done, done + len(self._bytes_of[token_id])
+                    yield token_id, bytes_from[begin][0], bytes_from[done - 1][1]
+
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""
-        return pretokenize(as_unicode(text), self._spec.pattern, self._spec.unmatched)
+        return self._split(self._normalizer.apply(as_unicode(text)))
 
-    def _encode_pieces(self, text: str) -> list[int]:
-        return [token_id for piece in self.pretokenize(text) for token_id in self._encode_piece(piece.encode())]
+    def _split(self, text: str) -> list[str]:
+        """The pieces of a normalised stretch."""
+        return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched, self._spec.stages)
 
     def _encode_piece(self, piece: bytes) -> list[int]:
         if self._spec.ignore_merges and piece in self._spec.vocab:
@@ -265,6 +326,20 @@ class ReferenceEngine(Reference):
             return b"".join([self._bytes_of[index(token_id)] for token_id in ids])
         except KeyError as error:
             raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
+
+
+def _origins_of_bytes(stretch: str, text: str, origins: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """For each byte of a text, first and last + 1 byte of what it was made of, where origins are in characters.
+
+    Bytes of a character that was left as it is come from themselves, others from whole characters.
+    """
+    byte_at = [0, *accumulate(map(_bytes_in, stretch))]
+    found = []
+    for character, (first, last) in zip(text, origins, strict=True):
+        start, stop = byte_at[first], byte_at[last]
+        is_unchanged = character == stretch[first:last]
+        found += [(start + n, start + n + 1) if is_unchanged else (start, stop) for n in range(_bytes_in(character))]
+    return found
 
 
 def _bytes_in(text: str) -> int:

@@ -14,6 +14,7 @@ use pyo3::{
 use super::{
     errors::{raise, run},
     ints::{SharedInts, read_ids},
+    normalizer::{self, StepFields},
     ragged::{self, Id},
     text::Text,
     vocabulary::Vocabulary,
@@ -38,25 +39,33 @@ pub struct Engine {
     ints: SharedInts,
 }
 
-type AddedTokenFields = (String, u32, bool, bool, bool, bool);
+type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and, per text, where its ids begin.
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (*, vocabulary, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    #[pyo3(signature = (*, vocabulary, normalizer, add_prefix_space, pattern, family, keep_unmatched, ignore_merges, added_tokens, stages = Vec::new()))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         vocabulary: &Vocabulary,
+        normalizer: Vec<StepFields>,
+        add_prefix_space: bool,
         pattern: Option<&str>,
         family: Option<&str>,
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
+        stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
-        let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
-        let model = Model::new(Arc::clone(&vocabulary.0), added(added_tokens), splitter, ignore_merges);
+        let model = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
+            let then = stages.iter().map(|(pattern, family)| Splitter::new(Some(pattern), family.as_deref(), true));
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(then.collect::<Result<_, _>>()?);
+            Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
+        });
+        let model = model.map_err(|error| raise(py, error))?;
         let ints = SharedInts::new(model.ids());
         Ok(Self { model, ints })
     }
@@ -64,7 +73,7 @@ impl Engine {
     /// Of a SentencePiece model. `kinds` has a byte for each piece: its number in the model file.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, remove_extra_whitespaces, escape_whitespaces,
+    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, prefix_before_space, remove_extra_whitespaces, escape_whitespaces,
         treat_whitespace_as_suffix, precompiled_charsmap, denormalizer_charsmap, unk_surface, added_tokens))]
     fn from_pieces(
         py: Python<'_>,
@@ -73,6 +82,7 @@ impl Engine {
         kinds: &[u8],
         byte_fallback: bool,
         prepend_scheme: &str,
+        prefix_before_space: bool,
         remove_extra_whitespaces: bool,
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,
@@ -92,6 +102,7 @@ impl Engine {
                     "never" => Prepend::Never,
                     other => return Err(PyValueError::new_err(format!("prepend_scheme is {other:?}"))),
                 },
+                prefix_before_space,
                 remove_extra_spaces: remove_extra_whitespaces,
                 escape_spaces: escape_whitespaces,
                 space_is_suffix: treat_whitespace_as_suffix,
@@ -283,7 +294,15 @@ impl Engine {
 }
 
 fn added(tokens: Vec<AddedTokenFields>) -> Vec<AddedToken> {
-    let token = |(content, id, special, single_word, lstrip, rstrip)| AddedToken { content, id, special, single_word, lstrip, rstrip };
+    let token = |(content, id, special, single_word, lstrip, rstrip, normalized)| AddedToken {
+        content,
+        id,
+        special,
+        single_word,
+        lstrip,
+        rstrip,
+        normalized,
+    };
     tokens.into_iter().map(token).collect()
 }
 
