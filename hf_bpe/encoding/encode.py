@@ -181,7 +181,9 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space) and all(token.special for token in spec.added_tokens)
+        cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space) and all(
+            token.special for token in spec.added_tokens
+        )
         self._cut = last_cut if cuttable else None
         self._field = text_field
         self._separator = None if separator is None else separator.encode()

@@ -19,7 +19,6 @@ from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.text import assigned_code_points, every_code_point, generated_text
 from tests.support.vocabularies import byte_spec
 
-
 WHOLE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 GPT2 = WHOLE | {"use_regex": True}
 MAIN = str(NAMED_PATTERNS["gpt2"].pattern)
