@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from operator import index
+from typing import TypeAlias
 
 import regex
 
 from hf_bpe import pattern_syntax
+from hf_bpe.engine.parts import TRUSTS, Trust, as_unicode
 from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -25,6 +27,8 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 __all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
+Place: TypeAlias = tuple[int, int, AddedToken]
+"""Start and end, in characters, of an added token."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Splitting text into pieces
@@ -104,19 +108,28 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 # Added tokens
 
 
-def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple[int, int, AddedToken | None]]:
-    """Cut text at added tokens: leftmost first, the longest of those that start at one place.
-
-    Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
-    """
+def occurrences(text: str, tokens: Sequence[AddedToken]) -> Iterator[Place]:
+    """Where added tokens stand: leftmost first, the longest of those that start at one place."""
     longest_first = sorted(tokens, key=lambda token: len(token.content.encode()), reverse=True)
     by_content = {token.content: token for token in tokens}
     finder = regex.compile("|".join(regex.escape(token.content, special_only=True) for token in longest_first))
-    done = 0
     for match in finder.finditer(text) if tokens else ():
-        token = by_content[match.group()]
-        start, stop = match.span()
-        if token.single_word and (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1])):
+        yield (*match.span(), by_content[match.group()])
+
+
+def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple[int, int, AddedToken | None]]:
+    """Cut text at added tokens.
+
+    Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
+    """
+    return cut_at(text, occurrences(text, tokens))
+
+
+def cut_at(text: str, places: Iterable[Place]) -> Iterator[tuple[int, int, AddedToken | None]]:
+    """The same for tokens that were found already."""
+    done = 0
+    for start, stop, token in places:
+        if token.single_word and not _stands_alone(text, start, stop):
             continue
         if token.lstrip:
             start = max(done, len(_strip_space(text[:start], right=True)))
@@ -141,6 +154,34 @@ def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[s
     return (token or text[start:stop] for start, stop, token in added_token_spans(text, tokens))
 
 
+def occurrences_in_parts(text: str, tokens: Sequence[AddedToken], trusts: Sequence[Trust]) -> list[Place]:
+    """Where added tokens stand in a text of which each character is trusted or not.
+
+    Of all occurrences those are left out that are special and not all trusted; of the others the leftmost is taken, the
+    longest of those that start at one place, and so on behind it. Raises for special ones that touch what refuses them.
+    """
+    found = [
+        (match.start(), match.start() + len(token.content), token)
+        for token in tokens
+        for match in regex.finditer(regex.escape(token.content, special_only=True), text, overlapped=True)
+    ]
+    found.sort(key=lambda place: (place[0], -place[1]))
+    places: list[Place] = []
+    for start, stop, token in found:
+        touched = set(trusts[start:stop])
+        if token.special and "raise" in touched and not (token.single_word and not _stands_alone(text, start, stop)):
+            raise DisallowedSpecialTokenError(token.content)
+    for start, stop, token in found:
+        is_allowed = not token.special or set(trusts[start:stop]) == {"special"}
+        if is_allowed and (not places or start >= places[-1][1]):
+            places.append((start, stop, token))
+    return places
+
+
+def _stands_alone(text: str, start: int, stop: int) -> bool:
+    return not (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1]))
+
+
 def _is_word(character: str) -> bool:
     return bool(character) and compile_pattern(r"\w").match(character) is not None
 
@@ -158,15 +199,15 @@ def _strip_space(text: str, *, right: bool) -> str:
 
 @dataclass(frozen=True)
 class ReferencePolicy:
-    """Which added tokens `encode` matches and which make it raise."""
+    """Which added tokens `encode` matches and which make it raise. `places`: where they stand in the one text it is for."""
 
     match: tuple[AddedToken, ...]
     forbid: tuple[AddedToken, ...]
+    places: tuple[Place, ...] | None = None
 
-
-def as_unicode(text: str) -> str:
-    """Join surrogate pairs, replace lone surrogates by U+FFFD: what tiktoken does with text that UTF-8 cannot hold."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    def cut(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+        """Start and end of each stretch, and the token it is."""
+        return cut_at(text, self.places) if self.places is not None else added_token_spans(text, self.match)
 
 
 class Reference(ABC):
@@ -182,6 +223,16 @@ class Reference(ABC):
             match=tuple(token for token in tokens if not token.special or token.content in allowed),
             forbid=tuple(token for token in tokens if token.content in forbidden),
         )
+
+    def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
+        """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`."""
+        of_character = [TRUSTS[trust] for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
+        places = occurrences_in_parts(text, self._spec.added_tokens, of_character)
+        return ReferencePolicy(match=(), forbid=(), places=tuple(places))
+
+    def added_ids(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """The ids of the added tokens that a text is cut at."""
+        return [token.id for _, _, token in policy.cut(text) if token is not None]
 
     def checked(self, text: str, policy: ReferencePolicy) -> str:
         """The text as it is encoded. Raises for what is no text, and for added tokens that the policy forbids."""
@@ -225,15 +276,15 @@ class ReferenceEngine(Reference):
         """Ids of a text."""
         text = self.checked(text, policy)
         ids: list[int] = []
-        for part in split_on_added_tokens(text, policy.match):
-            ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
+        for start, stop, token in policy.cut(text):
+            ids += [token.id] if token is not None else self._encode_pieces(text[start:stop])
         return ids
 
     def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
         """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none."""
         text = self.checked(text, policy)
         spans = []
-        for start, stop, token in added_token_spans(text, policy.match):
+        for start, stop, token in policy.cut(text):
             if token is not None:
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
                 continue

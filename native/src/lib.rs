@@ -13,6 +13,7 @@ mod merge_runs;
 pub mod model;
 pub mod pair_table;
 pub mod parallel;
+pub mod parts;
 #[cfg(feature = "python")]
 mod python;
 pub mod recover;

@@ -11,6 +11,7 @@ use crate::{
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
     merge::MergeScratch,
+    parts::{Occurrences, Trust},
     sentencepiece::{Normalised, Piece, Rules, SentencePiece},
     split::{KindBorders, Splitter},
     tokens::TokenBytes,
@@ -70,6 +71,8 @@ pub struct Model {
     borders: OnceLock<Borders>,
     tokens: TokenBytes,
     added: Vec<AddedToken>,
+    /// Made when first needed: only text in parts needs it.
+    occurrences: OnceLock<Occurrences>,
     splitter: Splitter,
     /// Warm caches, handed to one caller at a time. Taken and given back under a lock held for a few instructions; a
     /// caller that finds it locked (or forked while it was) makes a fresh one instead of waiting.
@@ -87,7 +90,7 @@ impl Model {
             tokens.insert(token.id, token.content.as_bytes());
         }
         let dialect = Dialect::ByteLevel { vocabulary, ignore_merges };
-        Self { dialect, borders: OnceLock::new(), tokens, added, splitter, idle: Mutex::new(Vec::new()) }
+        Self { dialect, borders: OnceLock::new(), tokens, added, occurrences: OnceLock::new(), splitter, idle: Mutex::new(Vec::new()) }
     }
 
     /// Builds a tokenizer out of a SentencePiece model.
@@ -103,6 +106,7 @@ impl Model {
             borders: OnceLock::new(),
             tokens,
             added,
+            occurrences: OnceLock::new(),
             splitter,
             idle: Mutex::new(Vec::new()),
         })
@@ -115,6 +119,29 @@ impl Model {
             matched: choose(&|token| !token.special || allowed(&token.content))?,
             forbidden: choose(&|token| forbidden(&token.content))?,
         })
+    }
+
+    /// A policy for one text alone, which is in parts: special tokens are matched where all of one is trusted. Those not special are
+    /// matched everywhere. `parts`: where each ends, and its trust. Fails on those that touch a part that refuses them.
+    pub fn policy_of_parts(&self, text: &str, parts: &[(usize, Trust)]) -> Result<Policy, EngineError> {
+        let occurrences = match self.occurrences.get() {
+            Some(occurrences) => occurrences,
+            None => {
+                let made = Occurrences::new(&self.added)?;
+                self.occurrences.get_or_init(|| made)
+            }
+        };
+        Ok(Policy { matched: occurrences.in_parts(&self.added, text, parts)?, forbidden: Matcher::new(Vec::new())? })
+    }
+
+    /// The ids of the added tokens that a text is cut at.
+    pub fn added_ids(&self, text: &str, policy: &Policy) -> Result<Vec<u32>, EngineError> {
+        let mut ids = Vec::new();
+        policy.matched.for_each_span(text, |_, token| {
+            ids.extend(token);
+            Ok(())
+        })?;
+        Ok(ids)
     }
 
     /// Hands the ids of a text to `sink`, some at a time, in order.
