@@ -1,0 +1,218 @@
+"""Conversations through chat templates: the text, and who wrote which of its characters."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from jinja2 import TemplateError
+
+from hf_bpe.chat.environment import clock, compile_template
+from hf_bpe.chat.origins import GENERATED, TAG, TEMPLATE, UNKNOWN, USER, Traced, origins_of
+from hf_bpe.errors import ChatTemplateError
+
+__all__ = ["ROLES", "Rendered", "has_generation_blocks", "render"]
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "ipython", "model"})
+"""Values of `role` that count as the template's own: some templates build special tokens of them, `<|user|>`. Whoever can choose
+the role can write a system message anyway; no other text can pass for one of these."""
+
+_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_GENERATION = re.compile(r"\{%-?\s*generation\s*-?%\}")
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A conversation as text. `origins`: a byte for each character."""
+
+    text: str
+    origins: bytes
+
+    def spans(self) -> Iterator[tuple[int, int, int]]:
+        """Start, end and origin (`USER`, `TEMPLATE`, `UNKNOWN`) of the stretches that one hand wrote."""
+        start = 0
+        for origin, run in groupby(self.origins, lambda origin: origin & 3):
+            stop = start + len(list(run))
+            yield start, stop, origin
+            start = stop
+
+    def generated(self, start: int, stop: int) -> bool:
+        """Whether some of the characters stand in a generation block."""
+        return any(origin & GENERATED for origin in self.origins[start:stop])
+
+
+def render(
+    messages: Sequence[Any],
+    template: str,
+    *,
+    tools: Sequence[Any] | None = None,
+    documents: Sequence[Any] | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
+    special_tokens: Mapping[str, Any] | None = None,
+    variables: Mapping[str, Any] | None = None,
+) -> Rendered:
+    """Render messages as `apply_chat_template` does, and find out which characters the template wrote and which the messages.
+
+    template: in Jinja. special_tokens: `bos_token`, `eos_token`, ... as the template asks for them; they are trusted. tools:
+    JSON schemas. variables: others that the template asks for; like messages, tools and documents, they are not trusted
+    unless made by `trusted`. continue_final_message: leave the last message open; a name: that field of it.
+
+    Raises `ChatTemplateError` for a template that fails or refuses the messages, and for one whose rendering changes when
+    origins are followed.
+
+    >>> rendered = render([{"role": "user", "content": "hi"}], "{% for m in messages %}<u>{{ m.content }}{% endfor %}")
+    >>> rendered.text, list(rendered.spans()) == [(0, 3, TEMPLATE), (3, 5, USER)]
+    ('<u>hi', True)
+    """
+    if continue_final_message and add_generation_prompt:
+        raise ValueError("continue_final_message leaves the last message open, add_generation_prompt begins another: pass one")
+    if not messages:
+        raise ValueError("the conversation is empty; pass at least one message")
+
+    now = datetime.now()  # of both renderings: a second may pass between them
+
+    def values(tracing: bool) -> dict[str, Any]:
+        user = USER if tracing else None
+        chat = _messages(messages, user)
+        if continue_final_message:
+            _tag(chat[-1], continue_final_message, template, tracing)
+        tokens = {name: str(token) for name, token in (special_tokens or {}).items() if isinstance(token, str)}
+        return {
+            "strftime_now": clock(now, tracing),
+            **_plain(tokens, TEMPLATE if tracing else None),
+            **_plain(variables or {}, user, keys=False),
+            "messages": chat,
+            "tools": _plain(tools, user),
+            "documents": _plain(documents, user),
+            "add_generation_prompt": add_generation_prompt,
+        }
+
+    text = _run(template, values, tracing=False)
+    traced = _run(template, values, tracing=True)
+    if text != traced or not isinstance(traced, Traced):
+        at = next((n for n, (a, b) in enumerate(zip(text, traced, strict=False)) if a != b), min(len(text), len(traced)))
+        raise ChatTemplateError(
+            f"it cannot be told who wrote what: following origins, this template gives {traced[at : at + 20]!r} instead of "
+            f"{text[at : at + 20]!r} at character {at}. Use a simpler template, or pass the text as parts to Encoder.encode_parts"
+        )
+    return _cut_at_tag(text, traced, bool(continue_final_message))
+
+
+def _run(template: str, values: Callable[[bool], dict[str, Any]], *, tracing: bool) -> str:
+    compiled = compile_template(template, tracing)
+    try:
+        return compiled.render(values(tracing))
+    except TemplateError as error:
+        raise ChatTemplateError(f"the chat template refuses this conversation: {error}") from None
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, ZeroDivisionError, OverflowError) as error:
+        raise ChatTemplateError(f"the chat template fails: {type(error).__name__}: {error}") from error
+
+
+def _messages(messages: Sequence[Any], origin: int | None) -> list[dict[str, Any]]:
+    """Messages as the template sees them: fields that are None left out, reasoning under all names it goes by."""
+    chat = []
+    for number, message in enumerate(messages):
+        plain = _plain(message, origin)
+        if not isinstance(plain, dict):
+            raise TypeError(f"message {number} is a {type(message).__name__}; messages are dicts with 'role' and 'content'")
+        plain = {key: value for key, value in plain.items() if value is not None}
+        if origin is not None and plain.get("role") in ROLES:
+            plain["role"] = Traced(plain["role"], TEMPLATE)
+        reasoning = next((plain[name] for name in _REASONING if name in plain), None)
+        if reasoning is not None:
+            plain = {"thinking": reasoning, **plain, "reasoning_content": reasoning}
+        chat.append(plain)
+    return chat
+
+
+def _plain(value: Any, origin: int | None, *, keys: bool = True) -> Any:
+    """A value out of plain types, so that a template can call nothing that matters; others are named by their type.
+
+    origin: of the strings in it that are not traced already; None: nothing is traced.
+    """
+    if isinstance(value, str):
+        text = "".join(str.__iter__(value)) if type(value) is not str else value
+        if origin is None:
+            return text
+        given = origins_of(value)
+        return Traced(text, bytes(origin if one & 3 == UNKNOWN else one for one in given) if any(given) else origin)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {(_plain(key, origin) if keys else key): _plain(item, origin) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_plain(item, origin) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return _plain(fields, origin)
+    if callable(getattr(value, "model_dump", None)):
+        return _plain(value.model_dump(), origin)
+    if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():  # a number of numpy
+        return _plain(value.item(), origin)
+    return _plain(f"<{type(value).__name__}>", origin)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The message that is to be continued
+
+
+def _tag(message: dict[str, Any], field: bool | str, template: str, tracing: bool) -> None:
+    """Put the tag behind the text that is to be continued."""
+    name = field if isinstance(field, str) else "content"
+    content = message.get(name)
+    if content is None:
+        raise ValueError(f"continue_final_message: the last message has no {name!r} to continue")
+    names = [n for n in _REASONING if message.get(n) == content] if name in _REASONING else [name]
+    if not any(n in template for n in names):
+        raise ValueError(f"continue_final_message: the chat template does not look at {name!r}")
+    tag = Traced(_TAG, TAG) if tracing else _TAG
+    if isinstance(content, (list, tuple)):
+        block = next((block for block in reversed(content) if isinstance(block, dict) and "text" in block), None)
+        if block is None:
+            raise ValueError("continue_final_message: the last message has no text to continue")
+        block["text"] = block["text"] + tag
+        return
+    for n in names:
+        message[n] = message[n] + tag
+
+
+def _cut_at_tag(text: str, traced: Traced, is_continued: bool) -> Rendered:
+    origins = origins_of(traced)
+    if not is_continued:
+        return Rendered(text, origins)
+    at = _last_tag(text, origins)
+    if at < 0:
+        raise ChatTemplateError(
+            "continue_final_message: the end of the last message does not appear in what the chat template writes; it may cut "
+            "messages short. Render without it"
+        )
+    kept = text[:at]
+    if text[at : at + len(_TAG)] != _TAG:  # trimmed, so the message would have been too
+        kept = kept.rstrip()
+    return Rendered(kept, origins[: len(kept)])
+
+
+def _last_tag(text: str, origins: bytes) -> int:
+    """Where the tag stands last, the real one: a user can spell it as well."""
+    spelled = _TAG.strip()
+    at = text.rfind(spelled)
+    while at >= 0 and {origin & 3 for origin in origins[at : at + len(spelled)]} != {TAG}:
+        at = text.rfind(spelled, 0, at + len(spelled) - 1)
+    return at
+
+
+def has_generation_blocks(template: str) -> bool:
+    """Whether a template says what the model wrote."""
+    return _GENERATION.search(template) is not None
