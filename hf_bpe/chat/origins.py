@@ -116,7 +116,7 @@ class Traced(str):
         listed = list(parts)
         return join(piece for n, part in enumerate(listed) for piece in ((self, part) if n else (part,)))
 
-    def replace(self, old: str, new: str, count: Any = -1, /) -> Traced:  # type: ignore[override]
+    def replace(self, old: str, new: str, count: Any = -1, /) -> Traced:
         """As of every str."""
         if not old:  # between all characters: nobody needs that followed
             return Traced(super().replace(old, new, count))

@@ -30,8 +30,8 @@ class ReadyTemplate:
     roles: Mapping[str, str]
 
 
-def _ready(name: str, special_tokens: str, **roles: str) -> ReadyTemplate:
-    source = files("hf_bpe.chat").joinpath("templates", f"{name}.jinja").read_text("utf-8").removesuffix("\n")
+def _ready(name: str, special_tokens: str, roles: dict[str, str]) -> ReadyTemplate:
+    source = files("hf_bpe.chat").joinpath(f"templates/{name}.jinja").read_text("utf-8").removesuffix("\n")
     return ReadyTemplate(name, source, tuple(special_tokens.split()), MappingProxyType(roles))
 
 
@@ -43,9 +43,9 @@ _LLAMA3 = "<|begin_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|>"
 
 TEMPLATES: Mapping[str, ReadyTemplate] = MappingProxyType(
     {
-        "chatml": _ready("chatml", "<|im_start|> <|im_end|>", eos_token="<|im_end|>"),
-        "llama3": _ready("llama3", _LLAMA3, bos_token="<|begin_of_text|>", eos_token="<|eot_id|>"),
-        "mistral": _ready("mistral", _MISTRAL, bos_token="<s>", eos_token="</s>"),
+        "chatml": _ready("chatml", "<|im_start|> <|im_end|>", {"eos_token": "<|im_end|>"}),
+        "llama3": _ready("llama3", _LLAMA3, {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"}),
+        "mistral": _ready("mistral", _MISTRAL, {"bos_token": "<s>", "eos_token": "</s>"}),
     }
 )
 """The ready templates by name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any
 from jinja2 import TemplateError
 
 from hf_bpe.chat.environment import clock, compile_template
-from hf_bpe.chat.origins import GENERATED, TAG, TEMPLATE, UNKNOWN, USER, Traced, origins_of
+from hf_bpe.chat.origins import GENERATED, TAG, TEMPLATE, USER, Traced, origins_of
+from hf_bpe.chat.plain import plain
 from hf_bpe.errors import ChatTemplateError
 
 __all__ = ["ROLES", "Rendered", "has_generation_blocks", "render"]
@@ -86,11 +86,11 @@ def render(
         tokens = {name: str(token) for name, token in (special_tokens or {}).items() if isinstance(token, str)}
         return {
             "strftime_now": clock(now, tracing),
-            **_plain(tokens, TEMPLATE if tracing else None),
-            **_plain(variables or {}, user, keys=False),
+            **{name: plain(token, TEMPLATE if tracing else None) for name, token in tokens.items()},
+            **{name: plain(value, user) for name, value in (variables or {}).items()},
             "messages": chat,
-            "tools": _plain(tools, user),
-            "documents": _plain(documents, user),
+            "tools": plain(tools, user),
+            "documents": plain(documents, user),
             "add_generation_prompt": add_generation_prompt,
         }
 
@@ -119,49 +119,17 @@ def _messages(messages: Sequence[Any], origin: int | None) -> list[dict[str, Any
     """Messages as the template sees them: fields that are None left out, reasoning under all names it goes by."""
     chat = []
     for number, message in enumerate(messages):
-        plain = _plain(message, origin)
-        if not isinstance(plain, dict):
+        fields = plain(message, origin)
+        if not isinstance(fields, dict):
             raise TypeError(f"message {number} is a {type(message).__name__}; messages are dicts with 'role' and 'content'")
-        plain = {key: value for key, value in plain.items() if value is not None}
-        if origin is not None and plain.get("role") in ROLES:
-            plain["role"] = Traced(plain["role"], TEMPLATE)
-        reasoning = next((plain[name] for name in _REASONING if name in plain), None)
+        fields = {key: value for key, value in fields.items() if value is not None}
+        if origin is not None and fields.get("role") in ROLES:
+            fields["role"] = Traced(fields["role"], TEMPLATE)
+        reasoning = next((fields[name] for name in _REASONING if name in fields), None)
         if reasoning is not None:
-            plain = {"thinking": reasoning, **plain, "reasoning_content": reasoning}
-        chat.append(plain)
+            fields = {"thinking": reasoning, **fields, "reasoning_content": reasoning}
+        chat.append(fields)
     return chat
-
-
-def _plain(value: Any, origin: int | None, *, keys: bool = True) -> Any:
-    """A value out of plain types, so that a template can call nothing that matters; others are named by their type.
-
-    origin: of the strings in it that are not traced already; None: nothing is traced.
-    """
-    if isinstance(value, str):
-        text = "".join(str.__iter__(value)) if type(value) is not str else value
-        if origin is None:
-            return text
-        given = origins_of(value)
-        return Traced(text, bytes(origin if one & 3 == UNKNOWN else one for one in given) if any(given) else origin)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, Mapping):
-        return {(_plain(key, origin) if keys else key): _plain(item, origin) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        items = [_plain(item, origin) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return _plain(fields, origin)
-    if callable(getattr(value, "model_dump", None)):
-        return _plain(value.model_dump(), origin)
-    if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():  # a number of numpy
-        return _plain(value.item(), origin)
-    return _plain(f"<{type(value).__name__}>", origin)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

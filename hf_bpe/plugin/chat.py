@@ -51,8 +51,11 @@ def encode_chat(
     template = _template(tokenizer, chat_template, tools)
     if return_assistant_tokens_mask:
         check_can_mask(template)
-    if isinstance(conversation, Mapping) or not hasattr(conversation, "__len__") and not hasattr(conversation, "messages"):
-        raise TypeError("a conversation is a list of messages, and a batch a list of conversations")
+    conversation = getattr(conversation, "messages", conversation)
+    if not isinstance(conversation, (list, tuple)):
+        raise TypeError(
+            f"a conversation is a list of messages, and a batch a list of those; not a {type(conversation).__name__}"
+        )
     is_batched = len(conversation) > 0 and (isinstance(conversation[0], (list, tuple)) or hasattr(conversation[0], "messages"))
     rows = [
         encode_conversation(
