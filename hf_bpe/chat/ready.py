@@ -54,7 +54,7 @@ TEMPLATES: Mapping[str, ReadyTemplate] = MappingProxyType(
 def find_template(template: str | os.PathLike[str] | ReadyTemplate) -> str | ReadyTemplate:
     """What a caller means by a template: the name of a ready one, a file (a path, or a name ending in .jinja), or itself.
 
-    Raises `ChatTemplateError` for a name that is not known, `OSError` and `FormatError` for a file that cannot be read.
+    Raises `ChatTemplateError` for a name that is not known, `FormatError` for a file that cannot be read.
 
     >>> find_template("chatml").name
     'chatml'

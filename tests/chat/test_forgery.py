@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, ChatTemplateError, DisallowedSpecialTokenError, Encoder, Piece
 from hf_bpe.chat import TEMPLATES, encode_conversation, trusted, with_template_tokens
-
 from tests.plugin.samples import make_spec
 from tests.support.pieces import model, pieces_spec
 from tests.support.vocabularies import cl100k_spec
