@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hf_bpe.chat.origins import TEMPLATE, UNKNOWN
+from hf_bpe.chat.origins import GENERATED, TEMPLATE, UNKNOWN
 from hf_bpe.chat.ready import ReadyTemplate, find_template
 from hf_bpe.chat.rendering import Rendered, has_generation_blocks, render
 from hf_bpe.engine import Encoder
@@ -45,13 +45,21 @@ class EncodedConversation:
     @property
     def assistant_mask(self) -> list[int]:
         """1 for the ids of what stands in `{% generation %}` blocks of the template, 0 for others."""
-        return [int(self.rendered.generated(start, stop)) for start, stop in self.offsets.tolist()]
+        return self._touching(lambda origins: origins >= GENERATED)
 
     @property
     def trusted_mask(self) -> list[int]:
         """1 for the ids of what the template alone wrote, 0 for those in which a message has a part."""
-        origins = self.rendered.origins
-        return [int(all(o & 3 == TEMPLATE for o in origins[start:stop])) for start, stop in self.offsets.tolist()]
+        return [1 - touched for touched in self._touching(lambda origins: origins & 3 != TEMPLATE)]
+
+    def _touching(self, is_meant: Callable[[NDArray[np.uint8]], NDArray[np.bool_]]) -> list[int]:
+        """1 for the ids whose text holds characters that are meant, 0 for others."""
+        import numpy as np
+
+        meant = is_meant(np.frombuffer(self.rendered.origins, dtype=np.uint8))
+        before = np.concatenate([[0], np.cumsum(meant)])
+        found: list[int] = (before[self.offsets[:, 1]] > before[self.offsets[:, 0]]).astype(int).tolist()
+        return found
 
 
 def encode_conversation(

@@ -37,8 +37,9 @@ def plain(value: Any, origin: int | None) -> Any:
 def _text(text: str, origin: int | None) -> str:
     if origin is None:
         return text if type(text) is str else "".join(str.__iter__(text))
-    given = origins_of(text)
-    return Traced(text, bytes(origin if one == UNKNOWN else one for one in given))
+    if not isinstance(text, Traced):
+        return Traced(text, origin)
+    return Traced(text, origins_of(text).replace(bytes([UNKNOWN]), bytes([origin])))
 
 
 def _opened(value: Any) -> Any:

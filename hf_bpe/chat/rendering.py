@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from jinja2 import TemplateError
@@ -24,6 +23,7 @@ the role can write a system message anyway; no other text can pass for one of th
 
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_RUNS = re.compile(rb"[\x00\x04]+|[\x01\x05]+|[\x02\x06]+|[\x03\x07]+")  # of one origin, in generation blocks or not
 _GENERATION = re.compile(r"\{%-?\s*generation\s*-?%\}")
 
 
@@ -36,15 +36,12 @@ class Rendered:
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """Start, end and origin (`USER`, `TEMPLATE`, `UNKNOWN`) of the stretches that one hand wrote."""
-        start = 0
-        for origin, run in groupby(self.origins, lambda origin: origin & 3):
-            stop = start + len(list(run))
-            yield start, stop, origin
-            start = stop
+        for run in _RUNS.finditer(self.origins):
+            yield run.start(), run.end(), self.origins[run.start()] & 3
 
     def generated(self, start: int, stop: int) -> bool:
         """Whether some of the characters stand in a generation block."""
-        return any(origin & GENERATED for origin in self.origins[start:stop])
+        return max(self.origins[start:stop], default=0) >= GENERATED
 
 
 def render(
