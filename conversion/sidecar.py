@@ -29,7 +29,8 @@ from typing import Any, Literal
 
 from conversion.equality import first_difference, usable_vocab
 from conversion.json_text import check_id, field, read_json
-from hf_bpe.errors import FormatError, SpecError
+from hf_bpe.errors import FormatError, PatternError, SpecError
+from hf_bpe.patterns import check_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = [
@@ -154,7 +155,9 @@ def _check_hashes(path: Path, stated: dict[str, Any], main_files: Mapping[str, b
 
 
 def _parse(data: dict[str, Any], where: str) -> Sidecar:
-    pattern = None if data.get("pattern", 0) is None else field(data, "pattern", str, where)
+    pattern = (
+        None if data.get("pattern", 0) is None else _checked_pattern(field(data, "pattern", str, where), f"{where}.pattern")
+    )
     unmatched = field(data, "unmatched", str, where)
     if unmatched not in ("keep", "drop"):
         raise FormatError(f"{where}.unmatched must be 'keep' or 'drop', not {unmatched!r}")
@@ -168,6 +171,14 @@ def _parse(data: dict[str, Any], where: str) -> Sidecar:
         in_vocab=frozenset(check_id(i, f"{where}.in_vocab[{n}]") for n, i in enumerate(field(data, "in_vocab", list, where))),
         merges=None if merges is None else tuple(_id_pair(pair, f"{where}.merges[{n}]") for n, pair in enumerate(merges)),
     )
+
+
+def _checked_pattern(pattern: str, where: str) -> str:
+    try:
+        check_pattern(pattern)
+    except PatternError as error:
+        raise FormatError(f"{where}: {error}") from None
+    return pattern
 
 
 def parse_added_token(data: object, where: str) -> AddedToken:

@@ -158,6 +158,8 @@ def _setting_defects(rules: SentencePieceRules) -> Iterator[str]:
             yield f"{field.name} must be True or False, not {value!r}"
         if field.type == "bytes" and type(value) is not bytes:
             yield f"{field.name} must be bytes, not a {type(value).__name__}"
+        if field.type == "str" and not (isinstance(value, str) and _is_unicode(value)):
+            yield f"{field.name} must be text without lone surrogates, not {value!r:.80}"
         if field.name.endswith("_id") and value is not None and not (type(value) is int and 0 <= value < len(rules.pieces)):
             yield f"{field.name} is {value!r}, which is no id of a piece; use None for none"
 

@@ -67,7 +67,7 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
         return _parse(_mapped(path), path.name, str(path), given)
     content = read_bytes(path)
     sidecar = read_sidecar(beside, {path.name: content})
-    stated = Given() if sidecar is None else Given(pattern=sidecar.pattern)
+    stated = Given() if sidecar is None else Given(pattern=None)  # any will do: the sidecar says which
     return as_sidecar_says(_parse(content, path.name, str(path), stated, corrected=True), sidecar, str(path))
 
 

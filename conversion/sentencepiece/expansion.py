@@ -129,7 +129,11 @@ def read_expansion(path: Path, content: bytes) -> TokenizerSpec | None:
     tokens = field(data, "added_tokens", list, where)
     added = [parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)]
     spec = spec_of_pieces(str(sidecar), rules, added_tokens=added, provenance={"format": "tiktoken", "file": path.name})
-    if field(data, "expansion", list, where) != [ids for _, ids in expanded(rules)]:
+    try:
+        table = expanded(rules)
+    except ConversionRefused as refusal:
+        raise FormatError(f"{where}.sentencepiece was not written with this table: {refusal}") from None
+    if field(data, "expansion", list, where) != [ids for _, ids in table]:
         raise FormatError(f"{where}.expansion is not the table of the model beside it; save both together again")
     return spec
 

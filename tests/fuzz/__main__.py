@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|readers`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import documents, pieces, random_specs, short_strings
+from tests.fuzz import documents, pieces, random_specs, readers, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -41,6 +41,9 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
     )
+    files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
+    files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
+    files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
     return top
 
 
@@ -48,6 +51,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "readers":
+        readers.run(arguments.count, arguments.only, arguments.seed, tally)
         return
     if arguments.kind == "pieces":
         source = Documents(arguments.corpus)
@@ -65,7 +71,8 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings"}[arguments.kind])
+    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "readers": "files"}
+    tally = Tally(units[arguments.kind])
     try:
         run(arguments, tally)
     except Mismatch as mismatch:
