@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversion.equality import first_difference
 from conversion.format import Format, Given
+from conversion.normalizers import caller_must_normalise
 from conversion.registry import FORMATS, find_format, format_for_reading, format_for_writing
 from conversion.sidecar import file_sidecar
 from conversion.tiktoken import to_tiktoken_encoding
@@ -105,6 +106,12 @@ def _checked_contents(spec: TokenizerSpec, chosen: Format, name: str, *, allow_l
     """The files of a tokenizer, read back and compared."""
     if chosen.write is None:
         raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
+    condition = caller_must_normalise(spec)
+    if condition and not chosen.has_normalizer and not allow_lossy:
+        raise ConversionRefused(
+            f"{chosen.name} has no place for a normaliser, so for the same ids {condition}. Save it as tokenizer.json, or pass "
+            "allow_lossy=True: then loading it here, with its sidecar, gives this tokenizer back"
+        )
     if chosen.converted is not None:
         spec = chosen.converted(spec, allow_lossy)
     contents = chosen.write(spec, name, allow_lossy)

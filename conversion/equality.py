@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
+from hf_bpe.normalizers import Replace
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
@@ -145,6 +146,10 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     },
     "kinds of pieces": _kinds_of_pieces,
     "order of pieces": _order_of_pieces,
+    "normalizer": lambda spec: tuple(
+        (_one_spelling(step.pattern), step.content) if isinstance(step, Replace) else step for step in spec.normalizer
+    ),
+    "add_prefix_space": lambda spec: spec.add_prefix_space,
     "pattern": lambda spec: _one_spelling(spec.pattern),
     "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
     "ignore_merges": lambda spec: spec.ignore_merges,

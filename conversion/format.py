@@ -56,6 +56,7 @@ class Format:
     read: path and what the caller says -> spec.
     converted: spec, allow_lossy -> the spec in the dialect of the format, for one that holds another. Raises `ConversionRefused`.
     write: spec, file name, allow_lossy -> file name -> content. Raises `ConversionRefused`. None: reading only.
+    has_normalizer: whether the file itself can say how byte-level texts are normalised.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Format:
     read: Callable[[Path, Given], TokenizerSpec]
     write: Callable[[TokenizerSpec, str, bool], dict[str, bytes]] | None = None
     converted: Callable[[TokenizerSpec, bool], TokenizerSpec] | None = None
+    has_normalizer: bool = False
 
 
 def spec_of_table(where: str, table: VocabularyTable, **fields: Any) -> TokenizerSpec:

@@ -90,6 +90,7 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
         unmatched=unmatched,
         added_tokens=added,
         ignore_merges=ignore_merges,
+        **(sidecar.normalisation if sidecar else {}),
         provenance={"format": name, "file": vocab_file.name},
     )
 

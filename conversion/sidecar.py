@@ -10,6 +10,8 @@ carries it, for every format alike: `x.tiktoken` has `x.tiktoken.hf_bpe.json`, a
       "pattern": "...",                                      `regex` syntax, or null: the whole text is one piece
       "unmatched": "keep",                                   or "drop"
       "ignore_merges": false,
+      "normalizer": {"type": "NFC"},                         as in tokenizer.json; only where there is one
+      "add_prefix_space": true,                              only where it is so
       "added_tokens": [{"content": "<s>", "id": 1, "special": true, "single_word": false, "lstrip": false,
                         "rstrip": false, "normalized": false}],
       "in_vocab": [],                                        ids of added tokens that splitting and merging give as well
@@ -29,7 +31,9 @@ from typing import Any, Literal
 
 from conversion.equality import first_difference, usable_vocab
 from conversion.json_text import check_id, field, read_json
+from conversion.normalizers import read_normalizer, write_normalizer
 from hf_bpe.errors import FormatError, PatternError, SpecError
+from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import check_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -68,6 +72,13 @@ class Sidecar:
     added_tokens: tuple[AddedToken, ...]
     in_vocab: frozenset[int]
     merges: tuple[tuple[int, int], ...] | None
+    normalizer: tuple[NormalizerStep, ...] = ()
+    add_prefix_space: bool = False
+
+    @property
+    def normalisation(self) -> dict[str, Any]:
+        """What is done to text before it is split, as fields of a spec."""
+        return {"normalizer": self.normalizer, "add_prefix_space": self.add_prefix_space}
 
     def only_added(self, tokens: set[bytes]) -> set[bytes]:
         """Those of the added tokens (given as bytes) that are in no vocabulary."""
@@ -94,6 +105,8 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
         "pattern": spec.pattern,
         "unmatched": spec.unmatched,
         "ignore_merges": spec.ignore_merges,
+        **({"normalizer": write_normalizer(spec.normalizer)} if spec.normalizer else {}),
+        **({"add_prefix_space": True} if spec.add_prefix_space else {}),
         "added_tokens": [asdict(token) for token in spec.added_tokens],
         "in_vocab": [token.id for token in spec.added_tokens if token.content.encode() in vocab],
     }
@@ -123,6 +136,7 @@ def as_sidecar_says(spec: TokenizerSpec, sidecar: Sidecar | None, where: str) ->
             pattern=sidecar.pattern,
             unmatched=sidecar.unmatched,
             ignore_merges=sidecar.ignore_merges,
+            **sidecar.normalisation,
             added_tokens=sidecar.added_tokens,
         )
     except SpecError as error:
@@ -169,6 +183,8 @@ def _parse(data: dict[str, Any], where: str) -> Sidecar:
         ignore_merges=field(data, "ignore_merges", bool, where),
         added_tokens=tuple(parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)),
         in_vocab=frozenset(check_id(i, f"{where}.in_vocab[{n}]") for n, i in enumerate(field(data, "in_vocab", list, where))),
+        normalizer=read_normalizer(data.get("normalizer"), f"{where}.normalizer"),
+        add_prefix_space=field(data, "add_prefix_space", bool, where) if "add_prefix_space" in data else False,
         merges=None if merges is None else tuple(_id_pair(pair, f"{where}.merges[{n}]") for n, pair in enumerate(merges)),
     )
 

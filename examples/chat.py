@@ -11,7 +11,7 @@ CHAT = [
 
 def main() -> dict[str, list[int]]:
     """Encode it in both ways, and return the special tokens of each."""
-    spec = hf_bpe.train([message["content"] for message in CHAT], vocab_size=300, progress=False)
+    spec = hf_bpe.train([message["content"] for message in CHAT] * 20, vocab_size=290, progress=False)
     encoder = hf_bpe.Encoder(with_template_tokens(spec, "chatml"))
     conversation = encode_conversation(encoder, CHAT, "chatml", add_generation_prompt=True)
     rendered = encoder.encode(conversation.text, allowed_special="all")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import find_named_pattern
 
 __all__ = ["can_cut", "last_cut"]
@@ -18,8 +20,20 @@ _SEARCHED = 1 << 16
 """Characters or bytes at the end of a text that nearly always hold a cut; a text in which they do not is kept whole."""
 
 
-def can_cut(pattern: str | None) -> bool:
-    """Whether text split by this pattern may be cut at all: known only of the published ones."""
+# Nothing joins with a line break or an ASCII letter in front of it, and what is no white space does not end in some once these
+# are done. Stripped marks could uncover white space, and the others depend on where a text begins or on more of it.
+_NORMALIZES_PARTS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}
+
+
+def can_cut(pattern: str | None, normalizer: Sequence[NormalizerStep] = (), add_prefix_space: bool = False) -> bool:
+    """Whether text that is normalised and split like this may be cut at all: known only of the published patterns.
+
+    >>> from hf_bpe.patterns import resolve_pattern
+    >>> can_cut(resolve_pattern("gpt2"), ["NFC"]), can_cut(resolve_pattern("gpt2"), ["Strip"])
+    (True, False)
+    """
+    if add_prefix_space or any(step not in _NORMALIZES_PARTS for step in normalizer):
+        return False
     return pattern is not None and find_named_pattern(pattern) is not None
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from hf_bpe.errors import PatternError, SpecError, some
+from hf_bpe.normalizers import NormalizerStep, Replace, as_steps, describe, normalizer_defects
 from hf_bpe.patterns import check_pattern
 from hf_bpe.pieces import SentencePieceRules
 
@@ -55,8 +56,9 @@ class AddedToken:
     """A token matched in the text itself, before it is split and merged.
 
     `special` tokens are matched only where the caller allows it; others always. `lstrip` and `rstrip` also take the white
-    space on that side, `single_word` demands that no word character touches the match, `normalized` matches the
-    normalised text. Meanings as in the `tokenizers` library.
+    space on that side, `single_word` demands that no word character touches the match. `normalized`: looked for, normalised
+    itself, in what is left of the normalised text once the other added tokens are taken out; in a SentencePiece model it has
+    no meaning. Meanings as in the `tokenizers` library.
     """
 
     content: str
@@ -79,6 +81,9 @@ class TokenizerSpec:
     ignore_merges: a piece that is a token as a whole gets that token's id without merging. It changes ids only where a
         token cannot be reached by merging (Llama 3 has 588 of those).
     added_tokens: matched leftmost first, and the longest of those that start at one place.
+    normalizer: what is done to each stretch of text between added tokens before it is split: names and
+        `hf_bpe.normalizers.Prepend` and `Replace`, one after the other.
+    add_prefix_space: then, a space is put before each stretch that does not begin with one.
     sentencepiece: the pieces and rules of a SentencePiece model, which then decide everything but the added tokens: see
         `from_sentencepiece`. None: merging starts from single bytes, all 256 of which are in `vocab`.
     provenance: where it came from, free text by key; not part of equality.
@@ -96,6 +101,8 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     ignore_merges: bool = field(default_factory=bool)  # False; a plain default would be found before `__getattr__`
     unmatched: Literal["keep", "drop"] = "keep"
+    normalizer: tuple[NormalizerStep, ...] = ()
+    add_prefix_space: bool = False
     sentencepiece: SentencePieceRules | None = None
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -108,6 +115,7 @@ class TokenizerSpec:
         object.__setattr__(self, "vocab", MappingProxyType(dict(self.vocab)))
         object.__setattr__(self, "merges", tuple(self.merges))
         object.__setattr__(self, "added_tokens", tuple(self.added_tokens))
+        object.__setattr__(self, "normalizer", as_steps(self.normalizer))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         self.validate()
 
@@ -142,6 +150,7 @@ class TokenizerSpec:
         spec = object.__new__(cls)
         values = {f.name: f.default for f in dataclass_fields(cls) if f.default is not MISSING} | {"provenance": {}} | fields
         values["added_tokens"] = tuple(values["added_tokens"])
+        values["normalizer"] = as_steps(values["normalizer"])
         values["provenance"] = MappingProxyType(dict(values["provenance"]))
         for name, value in values.items():
             object.__setattr__(spec, name, value)
@@ -234,6 +243,8 @@ class TokenizerSpec:
         rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
         if self.sentencepiece is not None:
             rules += (self.sentencepiece,)
+        if self.normalizer or self.add_prefix_space:
+            rules += (self.normalizer, self.add_prefix_space)
         digest.update(repr(rules).encode())
         return digest.hexdigest()
 
@@ -262,8 +273,10 @@ class TokenizerSpec:
         return _rebuild, (values,)
 
     def __repr__(self) -> str:
+        changes = describe(self.normalizer, self.add_prefix_space)
+        normalizer = f"normalizer={changes!r}, " if changes else ""
         return (
-            f"TokenizerSpec(dialect={self.dialect!r}, vocab_size={self.vocab_size}, n_vocab={self.n_vocab}, "
+            f"TokenizerSpec(dialect={self.dialect!r}, vocab_size={self.vocab_size}, n_vocab={self.n_vocab}, {normalizer}"
             f"merges={len(self.merges)}, added_tokens={len(self.added_tokens)}, fingerprint={self.fingerprint[:12]!r})"
         )
 
@@ -372,9 +385,14 @@ def _rule_defects(spec: TokenizerSpec) -> list[str]:
     defects = []
     if spec.unmatched not in ("keep", "drop"):
         defects.append(f"unmatched is {spec.unmatched!r}; it must be 'keep' or 'drop'")
-    if spec.pattern is not None:
+    defects += normalizer_defects(spec.normalizer)
+    if not isinstance(spec.add_prefix_space, bool):
+        defects.append(f"add_prefix_space must be True or False, not {spec.add_prefix_space!r}")
+    replaced = [step.pattern for step in spec.normalizer if isinstance(step, Replace) and isinstance(step.pattern, str)]
+    for pattern in (spec.pattern, *replaced):
         try:
-            check_pattern(spec.pattern)
+            if pattern is not None:
+                check_pattern(pattern)
         except PatternError as error:
             defects.append(str(error))
     return defects

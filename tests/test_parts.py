@@ -107,6 +107,47 @@ def test_all_trusted_or_none_is_what_encode_does_however_it_is_cut(text, cuts):
     assert encoder.encode_parts([(piece, False) for piece in pieces]) == encoder.encode_ordinary(text)
 
 
+@settings(max_examples=100)
+@given(PARTS, st.sampled_from([(), ("NFKC",), ("NFC", "Lowercase")]), st.booleans())
+def test_engines_agree_on_tokens_that_are_looked_for_in_normalised_text(parts, normalizer, with_space):
+    mixed = [AddedToken(**{**vars(token), "normalized": number % 2 == 0}) for number, token in enumerate(FLAGS)]
+    spec = added(byte_spec("gpt2", normalizer=normalizer, add_prefix_space=with_space), mixed)
+    native, reference = Encoder(spec, engine="native"), Encoder(spec, engine="reference")
+    assert result(native, parts) == result(reference, parts)
+    text = "".join(text for text, _ in join_parts_of(parts))
+    assert native.encode_parts([(text, True)]) == native.encode(text, allowed_special="all")
+    if not normalizer:
+        assert native.encode_parts([(text, False)]) == native.encode_ordinary(text)
+
+
+def join_parts_of(parts: Any) -> Any:
+    return [(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), trust) for text, trust in parts]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_look_alike_that_normalising_makes_a_token_is_refused(engine):
+    """Fullwidth letters, and a letter with its accent apart, become what the token is looked for as."""
+    tokens = [AddedToken("<|é|>", 0, normalized=True), AddedToken("<|raw|>", 0)]
+    encoder = Encoder(added(byte_spec(normalizer=("NFKC",)), tokens), engine=engine)
+    special = encoder.encode_single_token("<|é|>")
+    for text in ("＜|é|＞", "<|e\u0301|>", "<|é|>"):
+        assert special in encoder.encode_parts([(text, True), ("hi", False)])
+        with pytest.raises(DisallowedSpecialTokenError, match="normalised text") as error:
+            encoder.encode_parts([("a", True), (text, False)])
+        assert error.value.token == "<|é|>"
+        with pytest.raises(DisallowedSpecialTokenError):
+            encoder.encode_parts([(text[:3], True), (text[3:], False)])
+    raw = encoder.encode_single_token("<|raw|>")
+    assert raw not in encoder.encode_parts([("＜|raw|＞<|raw|>", False), ("＜|raw|＞", True)])
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_without_a_normalizer_a_normalized_token_in_untrusted_text_is_text(engine):
+    encoder = Encoder(added(byte_spec(), [AddedToken("<x>", 0, normalized=True), AddedToken("x>y", 0)]), engine=engine)
+    assert encoder.encode_parts([("<x>", False), ("<x>", True)]) == [*b"<x>", 256]
+    assert encoder.encode_parts([("<x>y", True)]) == encoder.encode("<x>y", allowed_special="all")
+
+
 def test_merges_cross_the_borders_of_parts():
     spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)} | {b"ab": 256}, merges=((b"a", b"b"),))
     for engine in ("native", "reference"):

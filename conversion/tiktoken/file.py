@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import Format, Given, spec_of_table
 from conversion.merges import recover_merges
+from conversion.normalizers import caller_must_normalise
 from conversion.sentencepiece.expansion import files_of, read_expansion
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
 from conversion.tiktoken.rank_tables import rank_conflict, spec_of_ranks, special_conflict
@@ -181,6 +182,12 @@ def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.
     import tiktoken
 
     _refuse_if_inexact(spec)
+    condition = caller_must_normalise(spec)
+    if condition:
+        raise ConversionRefused(
+            f"tiktoken has no normaliser, so for the same ids {condition}; do that, and convert spec.replace(normalizer=(), "
+            "add_prefix_space=False)"
+        )
     return tiktoken.Encoding(
         name, pat_str=tiktoken_pattern(spec), mergeable_ranks=usable_vocab(spec), special_tokens=dict(spec.special_tokens)
     )

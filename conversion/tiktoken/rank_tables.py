@@ -28,6 +28,7 @@ def spec_of_ranks(where: str, vocab: dict[bytes, int], sidecar: Sidecar | None, 
         vocab=vocab,
         merges=merges if stated is None else stated,
         ignore_merges=sidecar.ignore_merges if sidecar else bool(unreachable),
+        **(sidecar.normalisation if sidecar else {}),
         **fields,
     )
 

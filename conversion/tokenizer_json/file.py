@@ -1,7 +1,7 @@
 """tokenizer.json, the file of the `tokenizers` library and of every Hugging Face model, as far as it is BPE.
 
 Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencepiece_json`. Such a file can describe far more. What gives a text other ids and has no place in a `TokenizerSpec`
-(normalizers, dropout, chains of unknown splits, ...) is refused by name.
+(other normalizers, dropout, chains of unknown splits, ...) is refused by name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Literal
 from conversion.equality import never_produced
 from conversion.format import Format, Given, make_spec
 from conversion.json_text import field, read_json
+from conversion.normalizers import read_normalizer, write_normalizer
 from conversion.printable import misread_when_decoding, read_merges, read_vocab, spell_merges, spell_vocab, without_added_tokens
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
@@ -57,6 +58,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
+    normalizer = read_normalizer(data.get("normalizer"), f"{where}: $.normalizer")
     pattern, unmatched = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
     spelled = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
     merges = _read_merges(field(model, "merges", list, f"{where}: $.model"), spelled, f"{where}: $.model.merges")
@@ -69,6 +71,8 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
         merges=merges,
         pattern=pattern,
         unmatched=unmatched,
+        normalizer=normalizer,
+        add_prefix_space=_adds_prefix_space(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer"),
         added_tokens=added,
         ignore_merges=ignore_merges,
         provenance=_provenance(data, where),
@@ -86,6 +90,7 @@ def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: s
                 "together?"
             )
     added = _read_added_tokens(data.get("added_tokens"), vocab, f"{where}: $.added_tokens")
+    _refuse_overlaps(added, f"{where}: $.added_tokens")
     return from_parts(data, vocab, pairs, added, where, _provenance(data, where))
 
 
@@ -112,12 +117,6 @@ def _changes_ids(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _not_byte_level(data: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    normalizer = data.get("normalizer")
-    if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
-        yield (
-            f"$.normalizer is {_kind(normalizer)}",
-            "byte-level BPE here runs on the text as it is; normalise the text before encoding",
-        )
     if model.get("byte_fallback"):
         yield "$.model.byte_fallback", "this is a SentencePiece-style BPE, which starts from characters, not from bytes"
     decoder = data.get("decoder")
@@ -163,7 +162,6 @@ def _read_added_tokens(raw: object, spelled: Mapping[str, int], where: str) -> t
                 f"{where}: {token.content!r} has id {token.id} here, but `tokenizers` gives it {assigned} when it loads the file; "
                 "put the token into $.model.vocab with the id it shall have"
             )
-    _refuse_overlaps(added, where)
     return added
 
 
@@ -177,7 +175,10 @@ def _assigned_ids(added: Sequence[AddedToken], spelled: Mapping[str, int]) -> li
 
 
 def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
-    """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap."""
+    """`tokenizers` looks for all not-`normalized` tokens first, then for the others: not the same as one look where they overlap.
+
+    Byte-level engines do that too; those of SentencePiece models look once.
+    """
     exact = [token.content for token in added if not token.normalized]
     others = [token.content for token in added if token.normalized]
     for first, second in product(exact, others):
@@ -231,10 +232,19 @@ def _steps(data: object, where: str) -> list[dict[str, Any]]:
 def _check_byte_level(step: dict[str, Any], where: str) -> None:
     if step.get("type") != "ByteLevel":
         raise ConversionRefused(f"{where} ends with {_kind(step)}; a byte-level tokenizer ends with ByteLevel")
-    if field(step, "add_prefix_space", bool, where):
-        raise ConversionRefused(f"{where}: add_prefix_space puts a space before the text; encode ' ' + text instead")
+    field(step, "add_prefix_space", bool, where)
     if "use_regex" in step:
         field(step, "use_regex", bool, where)
+
+
+def _adds_prefix_space(data: object, where: str) -> bool:
+    *splits, last = _steps(data, where)
+    if last["add_prefix_space"] and splits:
+        raise ConversionRefused(
+            f"{where}: a ByteLevel with add_prefix_space after another step puts a space before every piece, not before the text; set it "
+            "to false"
+        )
+    return bool(last["add_prefix_space"])
 
 
 def _read_split(step: dict[str, Any], where: str) -> tuple[str, Literal["keep", "drop"]]:
@@ -286,7 +296,7 @@ def to_dict(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any]
         return head | parts
     return {
         **head,
-        "normalizer": None,
+        "normalizer": write_normalizer(spec.normalizer),
         "pre_tokenizer": pre_tokenizer_for(spec),
         "decoder": _byte_level(use_regex=True),
         "model": {
@@ -339,7 +349,6 @@ def _write_vocab(spec: TokenizerSpec, added: Sequence[AddedToken], allow_lossy: 
                 f"tokenizer.json encodes to the added token {token.content!r} but decodes it to other bytes, because its text is also "
                 "a spelling of bytes; allow_lossy=True writes it all the same"
             )
-    _refuse_overlaps(added, "added tokens")
     if [token.id for token in added] == _assigned_ids(added, spelled):
         return spelled
     if not allow_lossy:
@@ -371,9 +380,14 @@ def pre_tokenizer_for(spec: TokenizerSpec) -> dict[str, Any]:
 
     named = find_named_pattern(spec.pattern)
     if spec.pattern is None:
-        return _byte_level(use_regex=False)
+        return _byte_level(use_regex=False, add_prefix_space=spec.add_prefix_space)
     if named is not None and named.name == "gpt2":
-        return _byte_level(use_regex=True)
+        return _byte_level(use_regex=True, add_prefix_space=spec.add_prefix_space)
+    if spec.add_prefix_space:
+        raise ConversionRefused(
+            "tokenizer.json can put a space before a text (add_prefix_space) only with the pattern of GPT-2 or with none: behind another "
+            "Split it would stand before every piece"
+        )
     if named is not None and named.stages:
         return _sequence([_split(stage, "keep") for stage in named.stages])
     if named is not None and named.pattern is not None and split_rules.means_the_same(named.pattern):
@@ -390,8 +404,8 @@ def _split(pattern: str, unmatched: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
 
-def _byte_level(*, use_regex: bool) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+def _byte_level(*, use_regex: bool, add_prefix_space: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
 
 
 FORMAT = Format(
@@ -402,4 +416,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=_read,
     write=_write,
+    has_normalizer=True,
 )

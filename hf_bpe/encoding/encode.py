@@ -181,7 +181,8 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        self._cuttable = can_cut(spec.pattern) and all(token.special for token in spec.added_tokens)
+        is_cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space)
+        self._cuttable = is_cuttable and all(token.special for token in spec.added_tokens)
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from hf_bpe.errors import EngineUnavailableError
+from hf_bpe.normalizers import NormalizerStep, Prepend, Replace
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.pieces import PieceKind, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
@@ -16,7 +17,15 @@ from hf_bpe.spec import TokenizerSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EngineName", "choose_native", "load_native", "make_engine", "native_available", "native_pattern"]
+__all__ = [
+    "EngineName",
+    "choose_native",
+    "load_native",
+    "make_engine",
+    "native_available",
+    "native_normalizer",
+    "native_pattern",
+]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 
@@ -92,6 +101,20 @@ def native_pattern(pattern: str | None) -> dict[str, str | None]:
     return {"pattern": translate(pattern, source="regex", target="tiktoken"), "family": None}
 
 
+def native_normalizer(normalizer: Sequence[NormalizerStep], add_prefix_space: bool) -> dict[str, Any]:
+    """A normalizer as the native engine takes it: steps as name and two texts."""
+    from hf_bpe.pattern_syntax import translate
+
+    def fields(step: NormalizerStep) -> tuple[str, str, str]:
+        if isinstance(step, Prepend):
+            return "Prepend", step.content, ""
+        if isinstance(step, Replace):
+            return "Replace", translate(step.pattern, source="regex", target="tiktoken"), step.content
+        return step, "", ""
+
+    return {"normalizer": list(map(fields, normalizer)), "add_prefix_space": add_prefix_space}
+
+
 def _looks_pieces_up(spec: TokenizerSpec) -> bool:
     """`spec.ignore_merges`, or what gives the same ids and is known at once.
 
@@ -111,11 +134,12 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         from hf_bpe.engine.pure_python import make_pure_python
 
         return make_pure_python(spec)
-    added_tokens = [(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip) for t in spec.added_tokens]
+    added_tokens = [(t.content, t.id, t.special, t.single_word, t.lstrip, t.rstrip, t.normalized) for t in spec.added_tokens]
     if spec.sentencepiece is not None:
         return _engine_of_pieces(native, spec.sentencepiece, added_tokens)
     engine: Engine = native.Engine(
         vocabulary=spec.table or native.Vocabulary(dict(spec.vocab), spec.merges),
+        **native_normalizer(spec.normalizer, spec.add_prefix_space),
         **native_pattern(spec.pattern),
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=_looks_pieces_up(spec),

@@ -149,13 +149,15 @@ class Encoder:
     def _parts(self, parts: Iterable[Part]) -> tuple[str, Any]:
         text, lengths, trusts = join_parts(parts)
         try:
-            return text, self._engine.policy_of_parts(text, lengths, trusts)
+            policy = self._engine.policy_of_parts(text, lengths, trusts)
         except DisallowedSpecialTokenError as error:
             raise DisallowedSpecialTokenError(
                 error.token,
                 f"untrusted text spells {error.token!r}, which is a special token; to encode it as the text it is, let the trust of "
                 'that text be "text"',
             ) from None
+        self._refuse_normalised_specials(text, policy, lengths, trusts)
+        return text, policy
 
     def _refuse_specials_from_text(self, text: str, policy: Any, ids: list[int]) -> None:
         if not self._specials_in_vocab:
@@ -170,6 +172,21 @@ class Encoder:
                 f"untrusted text became the special token {token!r}: this vocabulary holds it as an ordinary token too, so it "
                 "cannot be encoded as text. Remove it from the text",
             )
+
+    def _refuse_normalised_specials(self, text: str, policy: Any, lengths: list[int], trusts: bytes) -> None:
+        """Raise for special tokens that are found in normalised text, where untrusted text became part of one."""
+        special = {token.id: token.content for token in self.spec.added_tokens if token.special and token.normalized}
+        if not self.spec.normalizer or not special or not any(trusts):
+            return
+        is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
+        ids, spans = self._engine.encode_with_offsets(text, policy, True)
+        for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
+            if token_id in special and not (start < stop and all(is_trusted[start:stop])):
+                raise DisallowedSpecialTokenError(
+                    special[token_id],
+                    f"untrusted text, {text[start:stop]!r}, became the special token {special[token_id]!r}, which is looked for in "
+                    "normalised text. Remove it from the text, or make the token one with normalized=False",
+                )
 
     @cached_property
     def _specials_in_vocab(self) -> dict[int, str]:

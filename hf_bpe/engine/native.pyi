@@ -57,17 +57,20 @@ class Engine:
         cls,
         *,
         vocabulary: Vocabulary,
+        normalizer: Sequence[tuple[str, str, str]],
+        add_prefix_space: bool,
         pattern: str | None,
         family: str | None,
         keep_unmatched: bool,
         ignore_merges: bool,
-        added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool]],
+        added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
     ) -> Engine:
         """Build the tables.
 
         pattern: in the fancy-regex dialect. family: one of `FAMILIES` if this very pattern is published under that name;
         then its rules run, and the pattern is not looked at. added_tokens: (content, id, special, single_word, lstrip,
-        rstrip). Raises `PatternError`.
+        rstrip, normalized). normalizer: name, and what is put before texts, or the pattern (in the same dialect) and what
+        replaces it. Raises `PatternError`, and `HfBpeError` for added tokens of which normalising leaves nothing, or the same.
         """
 
     @staticmethod
@@ -84,7 +87,7 @@ class Engine:
         precompiled_charsmap: bytes,
         denormalizer_charsmap: bytes,
         unk_surface: str,
-        added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool]],
+        added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
     ) -> Engine:
         """Build the tables of a SentencePiece model.
 
@@ -150,7 +153,14 @@ class WordCounter:
     """Counts the pieces of a corpus, then learns merges from the counts."""
 
     def __new__(
-        cls, *, pattern: str | None, family: str | None, keep_unmatched: bool, special_tokens: list[str]
+        cls,
+        *,
+        pattern: str | None,
+        family: str | None,
+        keep_unmatched: bool,
+        special_tokens: list[str],
+        normalizer: Sequence[tuple[str, str, str]],
+        add_prefix_space: bool,
     ) -> WordCounter:
         """Special tokens are cut out of the text and not counted."""
 

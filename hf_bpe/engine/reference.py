@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import index
 from typing import TypeAlias
 
 import regex
 
 from hf_bpe import pattern_syntax
+from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.engine.parts import TRUSTS, Trust, as_unicode
 from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
 from hf_bpe.pattern_syntax.code_points import property_members
@@ -27,6 +28,7 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 __all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
+Tokens: TypeAlias = Sequence[AddedToken] | Mapping[str, AddedToken]
 Place: TypeAlias = tuple[int, int, AddedToken]
 """Start and end, in characters, of an added token."""
 
@@ -108,16 +110,19 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 # Added tokens
 
 
-def occurrences(text: str, tokens: Sequence[AddedToken]) -> Iterator[Place]:
-    """Where added tokens stand: leftmost first, the longest of those that start at one place."""
-    longest_first = sorted(tokens, key=lambda token: len(token.content.encode()), reverse=True)
-    by_content = {token.content: token for token in tokens}
-    finder = regex.compile("|".join(regex.escape(token.content, special_only=True) for token in longest_first))
+def occurrences(text: str, tokens: Tokens) -> Iterator[Place]:
+    """Where added tokens stand: leftmost first, the longest of those that start at one place.
+
+    tokens: looked for by their content, or by the spellings that they are given with.
+    """
+    by_spelling = tokens if isinstance(tokens, Mapping) else {token.content: token for token in tokens}
+    longest_first = sorted(by_spelling, key=lambda spelling: len(spelling.encode()), reverse=True)
+    finder = regex.compile("|".join(regex.escape(spelling, special_only=True) for spelling in longest_first))
     for match in finder.finditer(text) if tokens else ():
-        yield (*match.span(), by_content[match.group()])
+        yield (*match.span(), by_spelling[match.group()])
 
 
-def added_token_spans(text: str, tokens: Sequence[AddedToken]) -> Iterator[tuple[int, int, AddedToken | None]]:
+def added_token_spans(text: str, tokens: Tokens) -> Iterator[tuple[int, int, AddedToken | None]]:
     """Cut text at added tokens.
 
     Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
@@ -145,7 +150,7 @@ def cut_at(text: str, places: Iterable[Place]) -> Iterator[tuple[int, int, Added
         yield done, len(text), None
 
 
-def split_on_added_tokens(text: str, tokens: Sequence[AddedToken]) -> Iterator[str | AddedToken]:
+def split_on_added_tokens(text: str, tokens: Tokens) -> Iterator[str | AddedToken]:
     """The stretches of a text, and the added tokens between them.
 
     >>> [str(getattr(p, "content", p)) for p in split_on_added_tokens("a<s>b", [AddedToken("<s>", 1)])]
@@ -178,6 +183,10 @@ def occurrences_in_parts(text: str, tokens: Sequence[AddedToken], trusts: Sequen
     return places
 
 
+def _trust_of_characters(lengths: Sequence[int], trusts: bytes) -> list[Trust]:
+    return [TRUSTS[trust] for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
+
+
 def _stands_alone(text: str, start: int, stop: int) -> bool:
     return not (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1]))
 
@@ -199,10 +208,15 @@ def _strip_space(text: str, *, right: bool) -> str:
 
 @dataclass(frozen=True)
 class ReferencePolicy:
-    """Which added tokens `encode` matches and which make it raise. `places`: where they stand in the one text it is for."""
+    """Which added tokens `encode` matches and which make it raise: in the text as it is written, and in normalised text.
 
-    match: tuple[AddedToken, ...]
-    forbid: tuple[AddedToken, ...]
+    places: where tokens stand in the one text that the policy is for, instead of `match`.
+    """
+
+    match: Tokens
+    forbid: Tokens
+    match_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
+    forbid_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
     places: tuple[Place, ...] | None = None
 
     def cut(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
@@ -218,16 +232,11 @@ class Reference(ABC):
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
-        tokens = self._spec.added_tokens
-        return ReferencePolicy(
-            match=tuple(token for token in tokens if not token.special or token.content in allowed),
-            forbid=tuple(token for token in tokens if token.content in forbidden),
-        )
+        return ReferencePolicy(*_chosen(self._spec.added_tokens, allowed, forbidden))
 
     def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
         """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`."""
-        of_character = [TRUSTS[trust] for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
-        places = occurrences_in_parts(text, self._spec.added_tokens, of_character)
+        places = occurrences_in_parts(text, self._spec.added_tokens, _trust_of_characters(lengths, trusts))
         return ReferencePolicy(match=(), forbid=(), places=tuple(places))
 
     def added_ids(self, text: str, policy: ReferencePolicy) -> list[int]:
@@ -239,9 +248,7 @@ class Reference(ABC):
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
         text = as_unicode(text)
-        for part in split_on_added_tokens(text, policy.forbid):
-            if isinstance(part, AddedToken):
-                raise DisallowedSpecialTokenError(part.content)
+        _refuse(text, policy.forbid)
         return text
 
     @abstractmethod
@@ -261,6 +268,19 @@ class Reference(ABC):
         """The bytes behind ids."""
 
 
+def _chosen(
+    tokens: Sequence[AddedToken], allowed: frozenset[str], forbidden: frozenset[str]
+) -> tuple[list[AddedToken], list[AddedToken]]:
+    matched = [token for token in tokens if not token.special or token.content in allowed]
+    return matched, [token for token in tokens if token.content in forbidden]
+
+
+def _refuse(text: str, tokens: Tokens) -> None:
+    for part in split_on_added_tokens(text, tokens):
+        if isinstance(part, AddedToken):
+            raise DisallowedSpecialTokenError(part.content)
+
+
 class ReferenceEngine(Reference):
     """Runs a byte-level spec."""
 
@@ -271,39 +291,112 @@ class ReferenceEngine(Reference):
         self._ranks = {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(spec.merges)}
         self._bytes_of = {token_id: token for token, token_id in vocab.items()}
         self._bytes_of |= {token.id: token.content.encode() for token in spec.added_tokens}
+        self._normalizer = NormalizerReference(spec.normalizer, spec.add_prefix_space)
+        self._normalizer.as_sought(
+            [token for token in spec.added_tokens if token.normalized]
+        )  # raises for what cannot be told apart
+
+    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
+        """What to do with added tokens, some of which are looked for in normalised text."""
+        tokens = self._spec.added_tokens
+        written = _chosen([token for token in tokens if not token.normalized], allowed, forbidden)
+        normalised = _chosen([token for token in tokens if token.normalized], allowed, forbidden)
+        matched, forbidden_ones = map(self._normalizer.as_sought, normalised)
+        return ReferencePolicy(*written, matched, forbidden_ones)
+
+    def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
+        """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`.
+
+        Tokens that are looked for in normalised text are matched everywhere if normalising changes anything: it is up to the
+        caller to look where they were found.
+        """
+        of_character = _trust_of_characters(lengths, trusts)
+        written, normalised = ([t for t in self._spec.added_tokens if t.normalized == kind] for kind in (False, True))
+        places = occurrences_in_parts(text, written, of_character)
+        if self._spec.normalizer:
+            return ReferencePolicy((), (), self._normalizer.as_sought(normalised), places=tuple(places))
+        final: list[Place] = []
+        for start, stop, token in cut_at(text, places):
+            if token is not None:
+                final.append((start, stop, AddedToken(token.content, token.id)))
+                continue
+            stretch = text[start:stop]
+            for first, last, found in cut_at(stretch, occurrences_in_parts(stretch, normalised, of_character[start:stop])):
+                if found is not None:
+                    final.append((start + first, start + last, AddedToken(found.content, found.id)))
+        return ReferencePolicy((), (), places=tuple(final))
+
+    def added_ids(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """The ids of the added tokens that a text is cut at."""
+        ids = []
+        for start, stop, token in policy.cut(text):
+            stretch = "" if token is not None else self._normalizer.apply(text[start:stop])
+            inside = added_token_spans(stretch, policy.match_normalised)
+            ids += [token.id] if token is not None else [found.id for _, _, found in inside if found is not None]
+        return ids
 
     def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
         """Ids of a text."""
         text = self.checked(text, policy)
         ids: list[int] = []
         for start, stop, token in policy.cut(text):
-            ids += [token.id] if token is not None else self._encode_pieces(text[start:stop])
+            ids += [token.id] if token is not None else self._encode_stretch(text[start:stop], policy)
         return ids
 
+    def _encode_stretch(self, text: str, policy: ReferencePolicy) -> Iterator[int]:
+        text = self._normalizer.apply(text)
+        _refuse(text, policy.forbid_normalised)
+        for part in split_on_added_tokens(text, policy.match_normalised):
+            if isinstance(part, AddedToken):
+                yield part.id
+                continue
+            for piece in self._split(part):
+                yield from self._encode_piece(piece.encode())
+
     def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none."""
+        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none.
+
+        What normalising made stands for the whole characters it was made of, an added space for the first character.
+        """
         text = self.checked(text, policy)
         spans = []
         for start, stop, token in policy.cut(text):
             if token is not None:
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
-                continue
-            stretch = text[start:stop]
-            for first, last in piece_spans(stretch, self._spec.pattern, self._spec.unmatched):
-                done = _bytes_in(text[: start + first])
-                for token_id in self._encode_piece(stretch[first:last].encode()):
-                    spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
+            else:
+                done = _bytes_in(text[:start])
+                spans += [(i, done + first, done + last) for i, first, last in self._stretch_spans(text[start:stop], policy)]
         if not characters:
             return spans
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
         return [(token_id, of_byte[start], of_byte[stop - 1] + 1) for token_id, start, stop in spans]
 
+    def _stretch_spans(self, stretch: str, policy: ReferencePolicy) -> Iterator[tuple[int, int, int]]:
+        text = self._normalizer.apply(stretch)
+        _refuse(text, policy.forbid_normalised)
+        origins = self._normalizer.origins(stretch, text)
+        for first, last, token in added_token_spans(text, policy.match_normalised):
+            bytes_from = _origins_of_bytes(stretch, text[first:last], origins[first:last])
+            if token is not None:
+                yield token.id, bytes_from[0][0], bytes_from[-1][1]
+                continue
+            part = text[first:last]
+            if self._normalizer.prefixed(part) != part:
+                part = self._normalizer.prefixed(part)
+                bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
+            for piece_first, piece_last in piece_spans(part, self._spec.pattern, self._spec.unmatched):
+                done = _bytes_in(part[:piece_first])
+                for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
+                    begin, done = done, done + len(self._bytes_of[token_id])
+                    yield token_id, bytes_from[begin][0], bytes_from[done - 1][1]
+
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""
-        return pretokenize(as_unicode(text), self._spec.pattern, self._spec.unmatched)
+        return self._split(self._normalizer.apply(as_unicode(text)))
 
-    def _encode_pieces(self, text: str) -> list[int]:
-        return [token_id for piece in self.pretokenize(text) for token_id in self._encode_piece(piece.encode())]
+    def _split(self, text: str) -> list[str]:
+        """The pieces of a normalised stretch."""
+        return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched)
 
     def _encode_piece(self, piece: bytes) -> list[int]:
         if self._spec.ignore_merges and piece in self._spec.vocab:
@@ -316,6 +409,20 @@ class ReferenceEngine(Reference):
             return b"".join([self._bytes_of[index(token_id)] for token_id in ids])
         except KeyError as error:
             raise UnknownTokenError(f"id {error.args[0]!r} is not in the vocabulary") from None
+
+
+def _origins_of_bytes(stretch: str, text: str, origins: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """For each byte of a text, first and last + 1 byte of what it was made of, where origins are in characters.
+
+    Bytes of a character that was left as it is come from themselves, others from whole characters.
+    """
+    byte_at = [0, *accumulate(map(_bytes_in, stretch))]
+    found = []
+    for character, (first, last) in zip(text, origins, strict=True):
+        start, stop = byte_at[first], byte_at[last]
+        is_unchanged = character == stretch[first:last]
+        found += [(start + n, start + n + 1) if is_unchanged else (start, stop) for n in range(_bytes_in(character))]
+    return found
 
 
 def _bytes_in(text: str) -> int:

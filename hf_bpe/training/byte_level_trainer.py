@@ -11,10 +11,12 @@ from tqdm import tqdm
 
 from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
-from hf_bpe.engine.backends import EngineName, choose_native, native_pattern
+from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern
+from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import CorpusError, TrainingError
+from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
@@ -37,8 +39,9 @@ class WordCounter(Protocol):
 class _ReferenceCounter:
     """The definition: plain counts, then `reference.train_merges`."""
 
-    def __init__(self, pattern: str | None, special_tokens: Sequence[str]) -> None:
-        self._pattern = pattern
+    def __init__(self, rules: TokenizerSpec, special_tokens: Sequence[str]) -> None:
+        self._normalizer = NormalizerReference(rules.normalizer, rules.add_prefix_space)
+        self._pattern = rules.pattern
         self._specials = [AddedToken(content, number) for number, content in enumerate(special_tokens)]
         self._counts: Counter[bytes] = Counter()
 
@@ -46,7 +49,8 @@ class _ReferenceCounter:
         for text in map(as_unicode, texts):
             for part in split_on_added_tokens(text, self._specials):
                 if isinstance(part, str):
-                    self._counts.update(piece.encode() for piece in pretokenize(part, self._pattern))
+                    stretch = self._normalizer.prefixed(self._normalizer.apply(part))
+                    self._counts.update(piece.encode() for piece in pretokenize(stretch, self._pattern))
 
     def learn(
         self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
@@ -72,13 +76,18 @@ class _NativeCounter:
 
 
 def _make_counter(
-    pattern: str | None, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
+    rules: TokenizerSpec, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
 ) -> WordCounter:
     threads = thread_count(num_threads)
     native = choose_native(engine)
     if native is None:
-        return _ReferenceCounter(pattern, special_tokens)
-    counter = native.WordCounter(**native_pattern(pattern), keep_unmatched=True, special_tokens=list(special_tokens))
+        return _ReferenceCounter(rules, special_tokens)
+    counter = native.WordCounter(
+        **native_normalizer(rules.normalizer, rules.add_prefix_space),
+        **native_pattern(rules.pattern),
+        keep_unmatched=True,
+        special_tokens=list(special_tokens),
+    )
     return _NativeCounter(counter, threads)
 
 
@@ -87,6 +96,8 @@ def train_byte_level(
     vocab_size: int,
     *,
     pattern: str | None = "cl100k",
+    normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
+    add_prefix_space: bool = False,
     special_tokens: Sequence[str] = (),
     min_frequency: int = 2,
     max_token_length: int | None = None,
@@ -100,6 +111,8 @@ def train_byte_level(
         iterable of texts, such as a generator or a `datasets` column. Texts are counted as they come and not kept.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
     pattern: a name (`hf_bpe.NAMED_PATTERNS`), a pattern in the syntax of the `regex` module, or None: no split.
+    normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
+    add_prefix_space: put a space before each stretch of text that does not begin with one.
     special_tokens: text to keep whole; where the corpus holds it, it is cut out and nothing is learnt across it.
     min_frequency: pairs seen less often are not merged, so the vocabulary may stay smaller (with a warning).
     max_token_length: longest token in bytes.
@@ -113,8 +126,15 @@ def train_byte_level(
     """
     wanted = _wanted_merges(vocab_size, special_tokens, min_frequency, max_token_length)
     resolved = resolve_pattern(pattern)
-    counter = _make_counter(resolved, special_tokens, num_threads, engine)
-    _count_corpus(corpus, counter, resolved, special_tokens, progress)
+    bare = TokenizerSpec(  # says what is wrong with the rules before hours of counting
+        vocab={bytes([byte]): byte for byte in range(256)},
+        merges=(),
+        pattern=resolved,
+        normalizer=as_steps(normalizer),
+        add_prefix_space=add_prefix_space,
+    )
+    counter = _make_counter(bare, special_tokens, num_threads, engine)
+    _count_corpus(corpus, counter, bare, special_tokens, progress)
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
         bar.update(len(merges) - bar.n)
@@ -126,7 +146,7 @@ def train_byte_level(
             "lower min_frequency.",
             stacklevel=3,
         )
-    return _build_spec(merges, resolved, special_tokens)
+    return _build_spec(merges, bare, special_tokens)
 
 
 def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency: int, max_token_length: int | None) -> int:
@@ -153,10 +173,11 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
 
 
 def _count_corpus(
-    corpus: Corpus, counter: WordCounter, pattern: str | None, special_tokens: Sequence[str], progress: bool
+    corpus: Corpus, counter: WordCounter, rules: TokenizerSpec, special_tokens: Sequence[str], progress: bool
 ) -> None:
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = can_cut(pattern) and not any("\n" in token for token in special_tokens)
+    cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
+    cuttable = cuttable and not any("\n" in token for token in special_tokens)
     total = corpus_size(corpus_paths(corpus))
     seen = 0
     with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
@@ -169,17 +190,16 @@ def _count_corpus(
         raise CorpusError("the corpus is empty: no text to learn from")
 
 
-def _build_spec(merges: list[tuple[int, int]], pattern: str | None, special_tokens: Sequence[str]) -> TokenizerSpec:
+def _build_spec(merges: list[tuple[int, int]], rules: TokenizerSpec, special_tokens: Sequence[str]) -> TokenizerSpec:
     tokens = [bytes([byte]) for byte in range(256)]
     pairs = []
     for left, right in merges:
         pairs.append((tokens[left], tokens[right]))
         tokens.append(tokens[left] + tokens[right])
     added = (AddedToken(content, token_id) for token_id, content in enumerate(special_tokens, len(tokens)))
-    return TokenizerSpec(
+    return rules.replace(
         vocab={token: token_id for token_id, token in enumerate(tokens)},
         merges=tuple(pairs),
-        pattern=pattern,
         added_tokens=tuple(added),
         provenance={"made by": "hf_bpe.train"},
     )

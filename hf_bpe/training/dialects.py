@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
+from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.byte_level_trainer import train_byte_level
 from hf_bpe.training.corpus import Corpus
@@ -24,6 +25,8 @@ def train(
     *,
     dialect: Literal["byte_level"] = "byte_level",
     pattern: str | None = "cl100k",
+    normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
+    add_prefix_space: bool = False,
     special_tokens: Sequence[str] = (),
     min_frequency: int = 2,
     max_token_length: int | None = None,
@@ -53,7 +56,7 @@ def train(corpus: Corpus, vocab_size: int, *, dialect: str = "byte_level", **set
     vocab_size: ids in all.
     dialect: "byte_level" (GPT-2, GPT-4, Llama 3), or "sentencepiece" (Llama 2, Mistral).
     settings of both: `special_tokens`, `num_threads`, `progress`. Of "byte_level": `pattern` (default "cl100k"),
-        `min_frequency`, `max_token_length`, `engine`; see `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and
+        `normalizer`, `add_prefix_space`, `min_frequency`, `max_token_length`, `engine`; see `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and
         all that `SentencePieceSettings` has; see `train_sentencepiece`.
 
     Raises `TrainingError` for a setting that the dialect does not have.

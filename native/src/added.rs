@@ -1,10 +1,10 @@
 //! Added tokens: matched in the text itself, leftmost first, the longest of those that start at one place.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::{error::EngineError, unicode::is_word};
+use crate::{error::EngineError, normalize::Normalizer, unicode::is_word};
 
 /// An added token and its flags (meanings as in the `tokenizers` library).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,21 @@ pub struct AddedToken {
     pub lstrip: bool,
     /// Also takes the white space after it.
     pub rstrip: bool,
+    /// Looked for in the normalised text.
+    pub normalized: bool,
+}
+
+impl AddedToken {
+    /// One without flags, but for whether it is matched only where the caller allows it.
+    pub fn plain(content: String, id: u32, special: bool) -> Self {
+        Self { content, id, special, single_word: false, lstrip: false, rstrip: false, normalized: false }
+    }
 }
 
 /// A stretch of text: ordinary, or an added token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stretch<'t> {
-    /// Text to split and merge.
+    /// Text to normalise, split and merge.
     Text(&'t str),
     /// The id of an added token.
     Token(u32),
@@ -49,10 +58,34 @@ impl Matcher {
 
     /// Compiles the set; an empty one costs nothing to run.
     pub fn new(tokens: Vec<AddedToken>) -> Result<Self, EngineError> {
+        let spellings: Vec<String> = tokens.iter().map(|token| token.content.clone()).collect();
+        Self::of_spellings(tokens, &spellings)
+    }
+
+    /// The same for normalised text: looks for the tokens' normalised contents.
+    pub fn normalised(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self, EngineError> {
+        let spellings = tokens.iter().map(|token| normalizer.apply(&token.content).map(Cow::into_owned)).collect::<Result<Vec<_>, _>>()?;
+        for (number, (token, spelling)) in tokens.iter().zip(&spellings).enumerate() {
+            let content = &token.content;
+            if spelling.is_empty() {
+                return Err(EngineError::Spec(format!(
+                    "nothing is left of the added token {content:?} once it is normalised; set normalized to false"
+                )));
+            }
+            if let Some(other) = spellings[..number].iter().position(|other| other == spelling) {
+                let other = &tokens[other].content;
+                let what = format!("the added tokens {other:?} and {content:?} are both {spelling:?} once they are normalised");
+                return Err(EngineError::Spec(format!("{what}; set normalized to false in one of them")));
+            }
+        }
+        Self::of_spellings(tokens, &spellings)
+    }
+
+    fn of_spellings(tokens: Vec<AddedToken>, spellings: &[String]) -> Result<Self, EngineError> {
         let automaton = if tokens.is_empty() {
             None
         } else {
-            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens.iter().map(|t| &t.content));
+            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(spellings);
             Some(built.map_err(|error| EngineError::Spec(format!("the added tokens cannot be compiled: {error}")))?)
         };
         Ok(Self { tokens, automaton, places: Vec::new() })

@@ -11,6 +11,7 @@ mod memory;
 pub mod merge;
 mod merge_runs;
 pub mod model;
+pub mod normalize;
 pub mod pair_table;
 pub mod parallel;
 pub mod parts;

@@ -23,32 +23,34 @@ pub enum Trust {
 /// Finds every occurrence of every added token, those inside others too.
 #[derive(Debug)]
 pub struct Occurrences {
+    tokens: Vec<AddedToken>,
     automaton: Option<AhoCorasick>,
 }
 
 impl Occurrences {
     /// Compiles the set.
-    pub fn new(tokens: &[AddedToken]) -> Result<Self, EngineError> {
+    pub fn new(tokens: Vec<AddedToken>) -> Result<Self, EngineError> {
         if tokens.is_empty() {
-            return Ok(Self { automaton: None });
+            return Ok(Self { tokens, automaton: None });
         }
         let built = AhoCorasick::builder().match_kind(MatchKind::Standard).build(tokens.iter().map(|token| &token.content));
         let automaton = built.map_err(|error| EngineError::Spec(format!("the added tokens cannot be compiled: {error}")))?;
-        Ok(Self { automaton: Some(automaton) })
+        Ok(Self { tokens, automaton: Some(automaton) })
     }
 
-    /// The tokens of a text in parts. `parts`: where each ends, and its trust.
+    /// The tokens of a stretch of a text in parts. `parts`: where each ends, and its trust; the stretch begins at `from`.
     ///
     /// Of all occurrences those are left out that are special and not all trusted; of the others the leftmost is taken, the longest
     /// of those that start at one place, and so on behind it.
-    pub fn in_parts(&self, tokens: &[AddedToken], text: &str, parts: &[(usize, Trust)]) -> Result<Matcher, EngineError> {
+    pub fn in_parts(&self, text: &str, from: usize, parts: &[(usize, Trust)]) -> Result<Matcher, EngineError> {
+        let tokens = &self.tokens;
         let mut allowed: Vec<(usize, usize, usize)> = Vec::new();
         let mut refused: Option<(usize, usize, usize)> = None;
         for found in self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(text)) {
             let (number, range) = (found.pattern().as_usize(), found.range());
             let token = &tokens[number];
             let found = (range.start, usize::MAX - range.end, number); // in this order: leftmost, longest
-            match if token.special { least_trust(parts, &range) } else { Trust::Special } {
+            match if token.special { least_trust(parts, &(range.start + from..range.end + from)) } else { Trust::Special } {
                 Trust::Special => allowed.push(found),
                 Trust::Refuse if !token.single_word || stands_alone(text, range.start, range.end) => {
                     refused = Some(refused.map_or(found, |before| before.min(found)));

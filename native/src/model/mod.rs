@@ -2,15 +2,19 @@
 
 mod spans;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, OnceLock},
+};
 
 use crate::{
-    added::{AddedToken, Matcher},
+    added::{AddedToken, Matcher, Stretch},
     batch::{Batch, Missed, Sink},
     borders::Borders,
     cache::{LONG, PackedPiece, PieceCache, Slot, as_part, pack},
     error::EngineError,
     merge::MergeScratch,
+    normalize::Normalizer,
     parts::{Occurrences, Trust},
     sentencepiece::{Normalised, Piece, Rules, SentencePiece},
     split::{KindBorders, Splitter},
@@ -32,8 +36,21 @@ struct Scratch {
 /// Which added tokens `encode` matches, and which make it fail.
 #[derive(Debug)]
 pub struct Policy {
+    written: Wanted,
+    normalised: Wanted,
+}
+
+/// The same for tokens that are looked for in the text as it is written, or in normalised text.
+#[derive(Debug)]
+struct Wanted {
     matched: Matcher,
     forbidden: Matcher,
+}
+
+impl Wanted {
+    fn check(&self, text: &str) -> Result<(), EngineError> {
+        self.forbidden.first(text).map_or(Ok(()), |token| Err(EngineError::DisallowedSpecial(token.content.clone())))
+    }
 }
 
 /// Use of the caches of a tokenizer.
@@ -55,6 +72,8 @@ enum Dialect {
         vocabulary: Arc<Vocabulary>,
         /// A piece that is a token as a whole is not merged.
         ignore_merges: bool,
+        /// What is done to text before it is split.
+        normalizer: Normalizer,
     },
     /// Characters, and scores.
     SentencePiece(Box<SentencePiece>),
@@ -72,7 +91,7 @@ pub struct Model {
     tokens: TokenBytes,
     added: Vec<AddedToken>,
     /// Made when first needed: only text in parts needs it.
-    occurrences: OnceLock<Occurrences>,
+    occurrences: OnceLock<[Occurrences; 2]>,
     splitter: Splitter,
     /// Warm caches, handed to one caller at a time. Taken and given back under a lock held for a few instructions; a
     /// caller that finds it locked (or forked while it was) makes a fresh one instead of waiting.
@@ -81,7 +100,13 @@ pub struct Model {
 
 impl Model {
     /// Builds a tokenizer.
-    pub fn new(vocabulary: Arc<Vocabulary>, added: Vec<AddedToken>, splitter: Splitter, ignore_merges: bool) -> Self {
+    pub fn new(
+        vocabulary: Arc<Vocabulary>,
+        added: Vec<AddedToken>,
+        normalizer: Normalizer,
+        splitter: Splitter,
+        ignore_merges: bool,
+    ) -> Result<Self, EngineError> {
         let mut tokens = TokenBytes::default();
         for (token, id) in vocabulary.spellings.iter().zip(&vocabulary.ids) {
             tokens.insert(*id, token);
@@ -89,8 +114,10 @@ impl Model {
         for token in &added {
             tokens.insert(token.id, token.content.as_bytes());
         }
-        let dialect = Dialect::ByteLevel { vocabulary, ignore_merges };
-        Self { dialect, borders: OnceLock::new(), tokens, added, occurrences: OnceLock::new(), splitter, idle: Mutex::new(Vec::new()) }
+        Matcher::normalised(added.iter().filter(|token| token.normalized).cloned().collect(), &normalizer)?; // fails for what no policy can hold
+        let dialect = Dialect::ByteLevel { vocabulary, ignore_merges, normalizer };
+        let occurrences = OnceLock::new();
+        Ok(Self { dialect, borders: OnceLock::new(), tokens, added, occurrences, splitter, idle: Mutex::new(Vec::new()) })
     }
 
     /// Builds a tokenizer out of a SentencePiece model.
@@ -114,57 +141,116 @@ impl Model {
 
     /// Matches the added tokens that are not special and those `allowed` names; fails on those `forbidden` names.
     pub fn policy(&self, allowed: impl Fn(&str) -> bool, forbidden: impl Fn(&str) -> bool) -> Result<Policy, EngineError> {
-        let choose = |wanted: &dyn Fn(&AddedToken) -> bool| Matcher::new(self.added.iter().filter(|t| wanted(t)).cloned().collect());
-        Ok(Policy {
-            matched: choose(&|token| !token.special || allowed(&token.content))?,
-            forbidden: choose(&|token| forbidden(&token.content))?,
-        })
+        let is_matched = |token: &AddedToken| !token.special || allowed(&token.content);
+        let is_forbidden = |token: &AddedToken| forbidden(&token.content);
+        let choose = |normalized: bool, wanted: &dyn Fn(&AddedToken) -> bool| {
+            let tokens = self.added.iter().filter(|token| self.finds_normalised(token) == normalized && wanted(token)).cloned().collect();
+            match &self.dialect {
+                Dialect::ByteLevel { normalizer, .. } if normalized => Matcher::normalised(tokens, normalizer),
+                _ => Matcher::new(tokens),
+            }
+        };
+        let want = |normalized| Ok(Wanted { matched: choose(normalized, &is_matched)?, forbidden: choose(normalized, &is_forbidden)? });
+        Ok(Policy { written: want(false)?, normalised: want(true)? })
+    }
+
+    /// Whether a token is looked for in normalised text. SentencePiece knows no such tokens.
+    fn finds_normalised(&self, token: &AddedToken) -> bool {
+        token.normalized && matches!(self.dialect, Dialect::ByteLevel { .. })
     }
 
     /// A policy for one text alone, which is in parts: special tokens are matched where all of one is trusted. Those not special are
     /// matched everywhere. `parts`: where each ends, and its trust. Fails on those that touch a part that refuses them.
+    ///
+    /// Those that are looked for in normalised text are matched everywhere too if normalising changes anything: it is up to the caller
+    /// to look where they were found.
     pub fn policy_of_parts(&self, text: &str, parts: &[(usize, Trust)]) -> Result<Policy, EngineError> {
-        let occurrences = match self.occurrences.get() {
-            Some(occurrences) => occurrences,
-            None => {
-                let made = Occurrences::new(&self.added)?;
-                self.occurrences.get_or_init(|| made)
+        let [written, normalised] = self.occurrences()?;
+        let nothing = || Ok(Wanted { matched: Matcher::new(Vec::new())?, forbidden: Matcher::new(Vec::new())? });
+        let found = written.in_parts(text, 0, parts)?;
+        match &self.dialect {
+            Dialect::ByteLevel { normalizer, .. } if normalizer.is_empty() => {
+                let (mut tokens, mut places) = (Vec::new(), Vec::new());
+                let mut take = |id: u32, span: Range<usize>| {
+                    tokens.push(AddedToken::plain(String::new(), id, true));
+                    places.push(span);
+                };
+                found.for_each_span(text, |span, token| match token {
+                    Some(id) => {
+                        take(id, span);
+                        Ok(())
+                    }
+                    None => {
+                        normalised.in_parts(&text[span.clone()], span.start, parts)?.for_each_span(&text[span.clone()], |part, token| {
+                            token.into_iter().for_each(|id| take(id, part.start + span.start..part.end + span.start));
+                            Ok(())
+                        })
+                    }
+                })?;
+                Ok(Policy { written: Wanted { matched: Matcher::found(tokens, places), ..nothing()? }, normalised: nothing()? })
             }
-        };
-        Ok(Policy { matched: occurrences.in_parts(&self.added, text, parts)?, forbidden: Matcher::new(Vec::new())? })
+            Dialect::ByteLevel { normalizer, .. } => {
+                let sought = self.added.iter().filter(|token| token.normalized).cloned().collect();
+                let everywhere = Wanted { matched: Matcher::normalised(sought, normalizer)?, ..nothing()? };
+                Ok(Policy { written: Wanted { matched: found, ..nothing()? }, normalised: everywhere })
+            }
+            Dialect::SentencePiece(_) => Ok(Policy { written: Wanted { matched: found, ..nothing()? }, normalised: nothing()? }),
+        }
+    }
+
+    /// Those looked for in the text as it is written, and in normalised text.
+    fn occurrences(&self) -> Result<&[Occurrences; 2], EngineError> {
+        if let Some(occurrences) = self.occurrences.get() {
+            return Ok(occurrences);
+        }
+        let of =
+            |normalized| Occurrences::new(self.added.iter().filter(|token| self.finds_normalised(token) == normalized).cloned().collect());
+        let made = [of(false)?, of(true)?];
+        Ok(self.occurrences.get_or_init(|| made))
     }
 
     /// The ids of the added tokens that a text is cut at.
     pub fn added_ids(&self, text: &str, policy: &Policy) -> Result<Vec<u32>, EngineError> {
         let mut ids = Vec::new();
-        policy.matched.for_each_span(text, |_, token| {
+        policy.written.matched.for_each_span(text, |span, token| {
             ids.extend(token);
-            Ok(())
+            let Dialect::ByteLevel { normalizer, .. } = &self.dialect else { return Ok(()) };
+            if token.is_some() {
+                return Ok(());
+            }
+            let text = normalizer.apply(&text[span])?;
+            policy.normalised.matched.for_each_span(&text, |_, token| {
+                ids.extend(token);
+                Ok(())
+            })
         })?;
         Ok(ids)
     }
 
     /// Hands the ids of a text to `sink`, some at a time, in order.
     pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
-        self.check(text, policy)?;
+        policy.written.check(text)?;
         let mut scratch = self.take_scratch()?;
-        policy.matched.for_each_span(text, |span, token| match (token, &self.dialect) {
+        policy.written.matched.for_each_span(text, |span, token| match (token, &self.dialect) {
             (Some(id), _) => {
                 sink(&[id]);
                 Ok(())
             }
-            (None, Dialect::ByteLevel { .. }) => self.encode_stretch(&text[span], &mut scratch, sink),
+            (None, Dialect::ByteLevel { normalizer, .. }) => {
+                let text = normalizer.apply(&text[span])?;
+                policy.normalised.check(&text)?;
+                policy.normalised.matched.for_each(&text, |stretch| match stretch {
+                    Stretch::Token(id) => {
+                        sink(&[id]);
+                        Ok(())
+                    }
+                    Stretch::Text(text) => self.encode_stretch(&normalizer.prefixed(text), &mut scratch, sink),
+                })
+            }
             (None, Dialect::SentencePiece(model)) => self.encode_pieces(model, &text[span.clone()], span.start == 0, &mut scratch, sink),
         })?;
         // Not after an error or a panic: its batch may hold pieces of the text that failed.
         self.give_back(scratch);
-        Ok(())
-    }
-
-    fn check(&self, text: &str, policy: &Policy) -> Result<(), EngineError> {
-        if let Some(token) = policy.forbidden.first(text) {
-            return Err(EngineError::DisallowedSpecial(token.content.clone()));
-        }
         Ok(())
     }
 
@@ -182,12 +268,17 @@ impl Model {
     /// The pieces of a text, added tokens not considered. A SentencePiece model has one: the normalised text.
     pub fn pieces(&self, text: &str) -> Result<Vec<String>, EngineError> {
         let mut pieces = Vec::new();
-        if let Dialect::SentencePiece(model) = &self.dialect {
-            let mut normalised = Normalised::default();
-            model.normalise(text, true, &mut normalised);
-            pieces.extend(Some(model.shown(&normalised.text)).filter(|text| !text.is_empty()));
-        } else {
-            self.splitter.for_each(text, |start, end| pieces.push(text[start..end].to_owned()))?;
+        match &self.dialect {
+            Dialect::ByteLevel { normalizer, .. } => {
+                let normalised = normalizer.apply(text)?;
+                let text = normalizer.prefixed(&normalised);
+                self.splitter.for_each(&text, |start, end| pieces.push(text[start..end].to_owned()))?;
+            }
+            Dialect::SentencePiece(model) => {
+                let mut normalised = Normalised::default();
+                model.normalise(text, true, &mut normalised);
+                pieces.extend(Some(model.shown(&normalised.text)).filter(|text| !text.is_empty()));
+            }
         }
         Ok(pieces)
     }
@@ -270,7 +361,7 @@ impl Model {
         let piece = &text[start..end];
         let whole_first = match &self.dialect {
             Dialect::ByteLevel { .. } if piece.is_ascii() => return push(LONG, start, end),
-            Dialect::ByteLevel { vocabulary, ignore_merges } => *ignore_merges && !vocabulary.is_all_reachable(),
+            Dialect::ByteLevel { vocabulary, ignore_merges, .. } => *ignore_merges && !vocabulary.is_all_reachable(),
             Dialect::SentencePiece(_) => false,
         };
         if whole_first && self.whole_token(piece).is_some() {
@@ -309,7 +400,7 @@ impl Model {
 
     /// The id of a piece that is a token, where the tokenizer ignores merges for those.
     fn whole_token(&self, piece: &[u8]) -> Option<u32> {
-        let Dialect::ByteLevel { vocabulary, ignore_merges: true } = &self.dialect else { return None };
+        let Dialect::ByteLevel { vocabulary, ignore_merges: true, .. } = &self.dialect else { return None };
         let symbol = vocabulary.spellings.find(piece)?;
         vocabulary.ids.get(symbol as usize).copied()
     }

@@ -7,13 +7,15 @@ use crate::{
     batch::Missed,
     error::EngineError,
     merge::MergeScratch,
+    normalize::Normalizer,
     sentencepiece::{Normalised, SentencePiece, Source},
 };
 
 impl Model {
     /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
-    /// text has it, and not for the whole character.
+    /// to it; text that no piece holds belongs to none. What normalising made stands for the whole characters it was made of, and a
+    /// space put before a text for the first character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// text has it, and so do ids that hold a part of a character that normalising left alone; else they stand for the character.
     pub fn encode_spans(
         &self,
         text: &str,
@@ -21,37 +23,80 @@ impl Model {
         own_bytes: bool,
         mut visit: impl FnMut(u32, Range<usize>),
     ) -> Result<(), EngineError> {
-        self.check(text, policy)?;
+        policy.written.check(text)?;
         let mut scratch = self.take_scratch()?;
-        let Scratch { cache, merge, splitter, normalised, .. } = &mut scratch;
-        let (mut done, mut ids) = (0, Vec::new());
-        policy.matched.for_each_span(text, |span, token| {
+        policy.written.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
                 visit(id, span);
                 return Ok(());
             }
             let stretch = &text[span.clone()];
-            if let Dialect::SentencePiece(model) = &self.dialect {
-                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut visit);
-            }
-            splitter.for_each_run(stretch, &mut |pieces| {
-                cache.lookups += pieces.len() as u64;
-                cache.grow();
-                for &(start, end) in pieces {
-                    let missed = Missed { start: start as usize, end: end as usize, is_part: false };
-                    ids.clear();
-                    self.encode_missed(stretch.as_bytes(), missed, cache, merge, &mut ids);
-                    done = span.start + missed.start;
-                    for &id in &ids {
-                        let start = done;
-                        done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                        visit(id, start..done);
+            match &self.dialect {
+                Dialect::SentencePiece(model) => {
+                    self.piece_spans(model, stretch, span.start, own_bytes, &mut scratch.normalised, &mut scratch.merge, &mut visit)
+                }
+                Dialect::ByteLevel { normalizer, .. } => {
+                    let shift = |range: Range<usize>| range.start + span.start..range.end + span.start;
+                    match normalizer.apply_with_origins(stretch)? {
+                        None => self.normalised_spans(normalizer, stretch, policy, &mut scratch, |id, part| visit(id, shift(part))),
+                        Some(draft) => self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, |id, part| {
+                            visit(id, shift(draft.origin_of(stretch, part, own_bytes)));
+                        }),
                     }
                 }
-            })
+            }
         })?;
         self.give_back(scratch);
         Ok(())
+    }
+
+    /// Calls `visit` with each id of a normalised stretch and the bytes of it that it stands for.
+    fn normalised_spans(
+        &self,
+        normalizer: &Normalizer,
+        text: &str,
+        policy: &Policy,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(u32, Range<usize>),
+    ) -> Result<(), EngineError> {
+        policy.normalised.check(text)?;
+        policy.normalised.matched.for_each_span(text, |span, token| {
+            if let Some(id) = token {
+                visit(id, span);
+                return Ok(());
+            }
+            let stretch = &text[span.clone()];
+            if !normalizer.needs_prefix(stretch) {
+                return self.stretch_spans(stretch, scratch, |id, part| visit(id, part.start + span.start..part.end + span.start));
+            }
+            let first = stretch.chars().next().map_or(0, char::len_utf8);
+            self.stretch_spans(&normalizer.prefixed(stretch), scratch, |id, part| {
+                // The added space comes from all of the first character.
+                let end = if part.end == 1 { first } else { part.end - 1 };
+                visit(id, part.start.max(1) - 1 + span.start..end + span.start);
+            })
+        })
+    }
+
+    /// Calls `visit` with each id of a stretch that is split as it is, and the bytes of it that it stands for.
+    fn stretch_spans(&self, stretch: &str, scratch: &mut Scratch, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
+        let Scratch { cache, merge, splitter, .. } = scratch;
+        let mut ids = Vec::new();
+        splitter.for_each_run(stretch, &mut |pieces| {
+            cache.lookups += pieces.len() as u64;
+            cache.grow();
+            for &(start, end) in pieces {
+                let missed = Missed { start: start as usize, end: end as usize, is_part: false };
+                ids.clear();
+                self.encode_missed(stretch.as_bytes(), missed, cache, merge, &mut ids);
+                let mut done = missed.start;
+                for &id in &ids {
+                    let start = done;
+                    done += self.tokens.get(id).map_or(0, <[u8]>::len);
+                    visit(id, start..done);
+                }
+            }
+        })
     }
 
     /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.

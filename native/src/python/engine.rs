@@ -14,6 +14,7 @@ use pyo3::{
 use super::{
     errors::{raise, run},
     ints::{SharedInts, read_ids},
+    normalizer::{self, StepFields},
     ragged::{self, Id},
     text::Text,
     vocabulary::Vocabulary,
@@ -39,25 +40,31 @@ pub struct Engine {
     ints: SharedInts,
 }
 
-type AddedTokenFields = (String, u32, bool, bool, bool, bool);
+type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and, per text, where its ids begin.
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (*, vocabulary, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    #[pyo3(signature = (*, vocabulary, normalizer, add_prefix_space, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         vocabulary: &Vocabulary,
+        normalizer: Vec<StepFields>,
+        add_prefix_space: bool,
         pattern: Option<&str>,
         family: Option<&str>,
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
     ) -> PyResult<Self> {
-        let splitter = Splitter::new(pattern, family, keep_unmatched).map_err(|error| raise(py, error))?;
-        let model = Model::new(Arc::clone(&vocabulary.0), added(added_tokens), splitter, ignore_merges);
+        let model = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?;
+            Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
+        });
+        let model = model.map_err(|error| raise(py, error))?;
         let ints = SharedInts::new(model.ids());
         Ok(Self { model, ints })
     }
@@ -296,7 +303,15 @@ impl Engine {
 }
 
 fn added(tokens: Vec<AddedTokenFields>) -> Vec<AddedToken> {
-    let token = |(content, id, special, single_word, lstrip, rstrip)| AddedToken { content, id, special, single_word, lstrip, rstrip };
+    let token = |(content, id, special, single_word, lstrip, rstrip, normalized)| AddedToken {
+        content,
+        id,
+        special,
+        single_word,
+        lstrip,
+        rstrip,
+        normalized,
+    };
     tokens.into_iter().map(token).collect()
 }
 

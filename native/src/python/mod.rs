@@ -4,6 +4,7 @@ mod documents;
 mod engine;
 mod errors;
 mod ints;
+mod normalizer;
 mod ragged;
 mod text;
 mod training;

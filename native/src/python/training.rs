@@ -8,6 +8,7 @@ use pyo3::{
 
 use super::{
     errors::{raise, run},
+    normalizer::{self, StepFields},
     text::Text,
 };
 use crate::{
@@ -22,15 +23,20 @@ pub struct WordCounter(Option<train::WordCounter>);
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens))]
+    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens, normalizer, add_prefix_space))]
     fn new(
         py: Python<'_>,
         pattern: Option<&str>,
         family: Option<&str>,
         keep_unmatched: bool,
         special_tokens: Vec<String>,
+        normalizer: Vec<StepFields>,
+        add_prefix_space: bool,
     ) -> PyResult<Self> {
-        let counter = Splitter::new(pattern, family, keep_unmatched).and_then(|splitter| train::WordCounter::new(splitter, special_tokens));
+        let counter = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
+            Splitter::new(pattern, family, keep_unmatched)
+                .and_then(|splitter| train::WordCounter::new(normalizer, splitter, special_tokens))
+        });
         counter.map(|counter| Self(Some(counter))).map_err(|error| raise(py, error))
     }
 

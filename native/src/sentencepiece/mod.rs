@@ -102,7 +102,7 @@ impl SentencePiece {
         let user_defined: Vec<&str> = found.iter().map(|(content, _)| *content).collect();
         let tokens_in_text = found.iter().filter_map(|&(content, id)| {
             let content = internal(content, escape_spaces)?;
-            Some(AddedToken { content, id, special: false, single_word: false, lstrip: false, rstrip: false })
+            Some(AddedToken::plain(content, id, false))
         });
         let leading_spaces = match (remove_extra_spaces, prepend) {
             (true, _) => LeadingSpaces::Go,

@@ -7,6 +7,7 @@ use crate::{
     added::{AddedToken, Matcher, Stretch},
     cache::{PackedPiece, hash, pack, unpack},
     error::EngineError,
+    normalize::Normalizer,
     parallel::share_out,
     split::Splitter,
 };
@@ -51,12 +52,14 @@ struct Shard {
 }
 
 impl Shard {
-    fn count(&mut self, text: &str, specials: &Matcher) -> Result<(), EngineError> {
+    fn count(&mut self, text: &str, specials: &Matcher, normalizer: &Normalizer) -> Result<(), EngineError> {
         let Self { splitter, counts } = self;
         specials.for_each(text, |stretch| {
             let Stretch::Text(text) = stretch else { return Ok(()) };
+            let normalised = normalizer.apply(text)?;
+            let text = normalizer.prefixed(&normalised);
             let bytes = text.as_bytes();
-            splitter.for_each(text, |start, end| match pack(bytes, start, end) {
+            splitter.for_each(&text, |start, end| match pack(bytes, start, end) {
                 Some(piece) => counts.add_packed(piece, 1),
                 None => counts.add_long(&bytes[start..end], 1),
             })
@@ -69,15 +72,15 @@ impl Shard {
 pub struct WordCounter {
     splitter: Splitter,
     specials: Matcher,
+    normalizer: Normalizer,
     shards: Vec<Shard>,
 }
 
 impl WordCounter {
-    /// A counter for one way of splitting; `specials` are cut out of the text and not counted.
-    pub fn new(splitter: Splitter, specials: Vec<String>) -> Result<Self, EngineError> {
-        let token = |content| AddedToken { content, id: 0, special: true, single_word: false, lstrip: false, rstrip: false };
-        let specials = Matcher::new(specials.into_iter().map(token).collect())?;
-        Ok(Self { splitter, specials, shards: Vec::new() })
+    /// A counter for one way of normalising and splitting; `specials` are cut out of the text and not counted.
+    pub fn new(normalizer: Normalizer, splitter: Splitter, specials: Vec<String>) -> Result<Self, EngineError> {
+        let specials = Matcher::new(specials.into_iter().map(|content| AddedToken::plain(content, 0, true)).collect())?;
+        Ok(Self { splitter, specials, normalizer, shards: Vec::new() })
     }
 
     /// Counts texts on up to `threads` threads. The counts do not depend on how many.
@@ -86,8 +89,8 @@ impl WordCounter {
         while self.shards.len() < threads {
             self.shards.push(Shard { splitter: self.splitter.clone(), counts: Counts::default() });
         }
-        let specials = &self.specials;
-        share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials))
+        let (specials, normalizer) = (&self.specials, &self.normalizer);
+        share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials, normalizer))
     }
 
     /// The distinct pieces and how often each was seen, in no order.
