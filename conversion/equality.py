@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields as dataclass_fields
 from functools import cache, lru_cache, partial
 from typing import Any, Literal
@@ -14,10 +14,20 @@ from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["covers_every_text", "first_difference", "never_produced", "usable_vocab"]
+__all__ = [
+    "NEIGHBOURS",
+    "compared_aspects",
+    "contrast",
+    "covers_every_text",
+    "differences",
+    "first_difference",
+    "never_produced",
+    "same_split",
+    "usable_vocab",
+]
 
 # Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
-_NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
+NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
 
 
 def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
@@ -26,11 +36,29 @@ def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
     Spelling does not count: the order of added tokens, a pattern written for another engine and back, an added token that
     also stands in the vocabulary where nothing can reach it.
     """
+    return next((f"{aspect}: {detail}" for aspect, detail in differences(a, b)), None)
+
+
+def differences(a: TokenizerSpec, b: TokenizerSpec) -> Iterator[tuple[str, str]]:
+    """Every aspect in which two specs are not one tokenizer, and what differs first in it."""
+    if a.dialect != b.dialect:  # nothing else can be compared
+        yield "dialect", contrast(a.dialect, b.dialect)
+        return
     for aspect, value_of in _ASPECTS.items():
         ours, theirs = value_of(a), value_of(b)
         if ours != theirs:
-            return f"{aspect}: {_contrast(ours, theirs)}"
-    return None
+            yield aspect, contrast(ours, theirs)
+
+
+def same_split(a: TokenizerSpec, b: TokenizerSpec) -> bool:
+    """Whether both split text by one pattern, however it is spelled."""
+    return bool(_one_spelling(a.pattern) == _one_spelling(b.pattern))
+
+
+def compared_aspects(spec: TokenizerSpec) -> list[str]:
+    """What `differences` compares, of a tokenizer of this dialect."""
+    other = {"pattern", "unmatched", "ignore_merges", "merges"} if spec.sentencepiece else _OF_PIECES
+    return [aspect for aspect in _ASPECTS if aspect not in other]
 
 
 def covers_every_text(pattern: str | None) -> bool:
@@ -50,7 +78,7 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
             "as a .model file (format='sentencepiece') or as tokenizer.json"
         )
     added = {token.content.encode() for token in spec.added_tokens}
-    idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched)
+    idle = never_produced(added & spec.vocab.keys(), spec.merges, spec.ignore_merges, spec.pattern, spec.unmatched, spec.stages)
     return {token: token_id for token, token_id in spec.vocab.items() if token not in idle}
 
 
@@ -60,6 +88,7 @@ def never_produced(
     ignore_merges: bool,
     pattern: str | None,
     unmatched: Literal["keep", "drop"],
+    stages: tuple[str, ...] = (),
 ) -> set[bytes]:
     """Those of the tokens that splitting and merging cannot give: no byte, in no merge, never a piece looked up as a whole.
 
@@ -72,27 +101,29 @@ def never_produced(
     for left, right in merges:
         idle -= {left, right, left + right}
     if ignore_merges:
-        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched)}
+        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched, stages)}
     return idle
 
 
-def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"]) -> bool:
+def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]) -> bool:
     try:
         text = token.decode()
     except UnicodeDecodeError:
         return False  # pieces are text
-    pretokenize = _pretokenizer(pattern, unmatched)
-    contexts = (before + text + after for before in _NEIGHBOURS for after in _NEIGHBOURS)
+    pretokenize = _pretokenizer(pattern, unmatched, stages)
+    contexts = (before + text + after for before in NEIGHBOURS for after in NEIGHBOURS)
     return any(text in pretokenize(context) for context in contexts)
 
 
 @lru_cache(maxsize=8)
-def _pretokenizer(pattern: str | None, unmatched: Literal["keep", "drop"]) -> Callable[[str], list[str]]:
+def _pretokenizer(
+    pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]
+) -> Callable[[str], list[str]]:
     # A thousand special tokens (tekken.json) take 20 s with the reference, and 0.1 s with an encoder.
     from hf_bpe.engine import Encoder
 
     return Encoder(
-        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched)
+        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched, stages=stages)
     ).pretokenize
 
 
@@ -137,6 +168,8 @@ def _kinds_of_pieces(spec: TokenizerSpec) -> Any:
     )
 
 
+_OF_PIECES = {field.name for field in dataclass_fields(SentencePieceRules)} | {"kinds of pieces", "order of pieces"}
+
 _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "dialect": lambda spec: spec.dialect,
     **{
@@ -152,6 +185,7 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
     "add_prefix_space": lambda spec: spec.add_prefix_space,
     "pattern": lambda spec: _one_spelling(spec.pattern),
     "unmatched": lambda spec: "keep" if covers_every_text(spec.pattern) else spec.unmatched,
+    "stages": lambda spec: tuple(map(_one_spelling, spec.stages)),
     "ignore_merges": lambda spec: spec.ignore_merges,
     "added tokens": lambda spec: tuple(sorted(spec.added_tokens, key=lambda token: token.id)),
     "merges": lambda spec: spec.merges,
@@ -159,7 +193,7 @@ _ASPECTS: Mapping[str, Callable[[TokenizerSpec], Any]] = {
 }
 
 
-def _contrast(ours: Any, theirs: Any) -> str:
+def contrast(ours: Any, theirs: Any) -> str:
     """The first place where two values differ, short enough for a message."""
     if isinstance(ours, dict):
         ours, theirs = (tuple(sorted(value.items(), key=lambda item: item[1])) for value in (ours, theirs))

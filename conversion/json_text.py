@@ -22,8 +22,10 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), str(path))
 
 
-def parse_json(text: str, where: str) -> Any:
+def parse_json(text: str, where: str, repeated: list[str] | None = None) -> Any:
     """The value a JSON text holds.
+
+    repeated: gets the keys that stand twice in one object, of which the last counts then; without it they are an error.
 
     >>> parse_json('{"a": 1, "a": 2}', "x.json")
     Traceback (most recent call last):
@@ -35,8 +37,10 @@ def parse_json(text: str, where: str) -> Any:
         result = dict(pairs)
         if len(result) < len(pairs):
             seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise FormatError(f"{where}: the key {twice!r} stands twice in one object; keep one of them")
+            twice = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+            if repeated is None:
+                raise FormatError(f"{where}: the key {twice[0]!r} stands twice in one object; keep one of them")
+            repeated.extend(twice)
         return result
 
     if not text.strip():

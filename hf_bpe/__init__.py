@@ -24,6 +24,11 @@ if TYPE_CHECKING:
         EngineUnavailableError,
         FormatError,
         HfBpeError,
+        HubAccessDenied,
+        HubConflict,
+        HubError,
+        HubNotFound,
+        HubUnreachable,
         PatternError,
         ResumeRefused,
         SpecError,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
     from hf_bpe.pieces import Piece, SentencePieceRules
     from hf_bpe.plugin import HfBpeTokenizer
+    from hf_bpe.plugin.registration import register
     from hf_bpe.spec import AddedToken, TokenizerSpec
     from hf_bpe.training import train
 
@@ -51,6 +57,11 @@ _HOMES = {
         "EngineUnavailableError",
         "FormatError",
         "HfBpeError",
+        "HubAccessDenied",
+        "HubConflict",
+        "HubError",
+        "HubNotFound",
+        "HubUnreachable",
         "PatternError",
         "ResumeRefused",
         "SpecError",
@@ -60,6 +71,7 @@ _HOMES = {
     "hf_bpe.patterns": ("NAMED_PATTERNS", "resolve_pattern"),
     "hf_bpe.pieces": ("Piece", "SentencePieceRules"),
     "hf_bpe.plugin": ("HfBpeTokenizer",),
+    "hf_bpe.plugin.registration": ("register",),
     "hf_bpe.spec": ("AddedToken", "TokenizerSpec"),
     "hf_bpe.training": ("train",),
 }
@@ -79,6 +91,11 @@ __all__ = [
     "FormatError",
     "HfBpeError",
     "HfBpeTokenizer",
+    "HubAccessDenied",
+    "HubConflict",
+    "HubError",
+    "HubNotFound",
+    "HubUnreachable",
     "PatternError",
     "Piece",
     "Ragged",
@@ -91,6 +108,7 @@ __all__ = [
     "encode_files",
     "native_available",
     "open_encoded",
+    "register",
     "resolve_pattern",
     "train",
 ]

@@ -15,10 +15,17 @@ __all__ = [
     "EngineUnavailableError",
     "FormatError",
     "HfBpeError",
+    "HubAccessDenied",
+    "HubConflict",
+    "HubError",
+    "HubNotFound",
+    "HubUnreachable",
+    "LoaderError",
     "PatternError",
     "ResumeRefused",
     "SpecError",
     "TrainingError",
+    "UnknownLintError",
     "UnknownTokenError",
 ]
 
@@ -95,6 +102,10 @@ class ChatTemplateError(HfBpeError, ValueError):
     """A chat template is no Jinja, fails, refuses a conversation, or does what hides who wrote what."""
 
 
+class UnknownLintError(HfBpeError, ValueError):
+    """A lint was named that there is none of. The message lists them."""
+
+
 class TrainingError(HfBpeError, ValueError):
     """Training was asked for something impossible."""
 
@@ -107,5 +118,29 @@ class ResumeRefused(HfBpeError, ValueError):
     """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
 
 
+class LoaderError(HfBpeError, RuntimeError):
+    """A library that was to run a tokenizer is not installed, cannot run this one, or failed on a text."""
+
+
 class EngineUnavailableError(HfBpeError, RuntimeError):
     """The native engine was asked for by name and is not installed."""
+
+
+class HubError(HfBpeError, OSError):
+    """The Hub did not do what it was asked to. Nothing was changed there unless the message says so."""
+
+
+class HubAccessDenied(HubError):
+    """There is no token, it is not valid, or it does not let you write there."""
+
+
+class HubNotFound(HubError):
+    """There is no such repository or revision, or the token does not let you see it."""
+
+
+class HubConflict(HubError):
+    """The repository was changed meanwhile, or the name belongs to something else."""
+
+
+class HubUnreachable(HubError):
+    """No answer, a broken connection, or a server in trouble. The message says whether anything may have been changed."""

@@ -49,6 +49,8 @@ class SentencePieceRules:
         neighbours becoming one.
     prepend_scheme: whether a space is put before the text (after it, with `treat_whitespace_as_suffix`): "always", "never",
         or "first": not where the text follows an added token. SentencePiece itself knows the first two.
+    prefix_before_space: whether that space is put even before text that begins with a space (or U+2581), as SentencePiece does;
+        the Metaspace step of tokenizer.json leaves it out there.
     precompiled_charsmap: the normaliser's replacements, by longest prefix, as SentencePiece stores them; empty: none.
     denormalizer_charsmap: the same for decoded text.
     remove_extra_whitespaces: spaces at both ends go, and of several in a row all but one.
@@ -60,6 +62,7 @@ class SentencePieceRules:
     pieces: tuple[Piece, ...]
     byte_fallback: bool = False
     prepend_scheme: PrependScheme = "always"
+    prefix_before_space: bool = True
     remove_extra_whitespaces: bool = True
     escape_whitespaces: bool = True
     treat_whitespace_as_suffix: bool = False
@@ -152,6 +155,13 @@ def _byte_defects(rules: SentencePieceRules) -> Iterator[str]:
 def _setting_defects(rules: SentencePieceRules) -> Iterator[str]:
     if rules.prepend_scheme not in get_args(PrependScheme):
         yield f"prepend_scheme is {rules.prepend_scheme!r}; it must be 'always', 'first' or 'never'"
+    if rules.prefix_before_space is False:
+        fits = (rules.prepend_scheme != "never", not rules.remove_extra_whitespaces, not rules.treat_whitespace_as_suffix)
+        if not (all(fits) and rules.escape_whitespaces and not rules.precompiled_charsmap):
+            yield (
+                "prefix_before_space=False is the rule of Metaspace, which has a prefix and escapes spaces, and goes with none of "
+                "remove_extra_whitespaces, treat_whitespace_as_suffix and precompiled_charsmap"
+            )
     for field in dataclass_fields(rules):
         value: Any = getattr(rules, field.name)
         if field.type == "bool" and type(value) is not bool:

@@ -36,7 +36,7 @@ class VocabularyTable(Protocol):
         """The id of a token."""
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The token of an id. May look at every id."""
+        """The token of an id."""
 
     @property
     def n_vocab(self) -> int:
@@ -78,6 +78,8 @@ class TokenizerSpec:
     merges: pairs of token bytes, best rank first; the merged bytes are in `vocab`. Rank is the position, not the id.
     pattern: how text is split before merging, in the syntax of the `regex` module; None: the whole text is one piece.
     unmatched: text between matches of the pattern is a piece of its own ("keep") or is lost ("drop", as in tiktoken).
+    stages: patterns that split the pieces further, one after the other, each within the borders of the pieces before; text
+        between their matches is kept. For splits in a row that are no one pattern; only tokenizer.json can hold them.
     ignore_merges: a piece that is a token as a whole gets that token's id without merging. It changes ids only where a
         token cannot be reached by merging (Llama 3 has 588 of those).
     added_tokens: matched leftmost first, and the longest of those that start at one place.
@@ -101,6 +103,7 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     ignore_merges: bool = field(default_factory=bool)  # False; a plain default would be found before `__getattr__`
     unmatched: Literal["keep", "drop"] = "keep"
+    stages: tuple[str, ...] = ()
     normalizer: tuple[NormalizerStep, ...] = ()
     add_prefix_space: bool = False
     sentencepiece: SentencePieceRules | None = None
@@ -115,6 +118,7 @@ class TokenizerSpec:
         object.__setattr__(self, "vocab", MappingProxyType(dict(self.vocab)))
         object.__setattr__(self, "merges", tuple(self.merges))
         object.__setattr__(self, "added_tokens", tuple(self.added_tokens))
+        object.__setattr__(self, "stages", tuple(self.stages))
         object.__setattr__(self, "normalizer", as_steps(self.normalizer))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
         self.validate()
@@ -186,9 +190,11 @@ class TokenizerSpec:
         97
         """
         token_id = self.table.token_id(token) if self.table is not None else self.vocab.get(token)
-        if token_id is None:
-            token_id = next((t.id for t in self.added_tokens if t.content.encode() == token), None)
-        return token_id
+        return self._added_ids.get(token) if token_id is None else token_id
+
+    @cached_property
+    def _added_ids(self) -> dict[bytes, int]:
+        return {token.content.encode(): token.id for token in self.added_tokens}
 
     def token_bytes(self, token_id: int) -> bytes | None:
         """The bytes of an id, added tokens included, or None. Looks at every id.
@@ -243,6 +249,8 @@ class TokenizerSpec:
         rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
         if self.sentencepiece is not None:
             rules += (self.sentencepiece,)
+        if self.stages:
+            rules += (self.stages,)
         if self.normalizer or self.add_prefix_space:
             rules += (self.normalizer, self.add_prefix_space)
         digest.update(repr(rules).encode())
@@ -256,7 +264,11 @@ class TokenizerSpec:
         257
         """
         if self.sentencepiece is None:
-            return replace(self, **changes)
+            if self.table is None or changes.keys() & {"vocab", "merges", "sentencepiece"}:
+                return replace(self, **changes)
+            kept = (f.name for f in dataclass_fields(self) if f.name not in ("vocab", "merges", "sentencepiece"))
+            rules = {name: self.__dict__[name] for name in kept if name in self.__dict__}  # ignore_merges may be unknown yet
+            return self.from_table(self.table, **rules | changes)
         fields = {"added_tokens": self.added_tokens, "provenance": self.provenance} | changes
         return self.from_sentencepiece(fields.pop("sentencepiece", self.sentencepiece), **fields)
 
@@ -385,11 +397,13 @@ def _rule_defects(spec: TokenizerSpec) -> list[str]:
     defects = []
     if spec.unmatched not in ("keep", "drop"):
         defects.append(f"unmatched is {spec.unmatched!r}; it must be 'keep' or 'drop'")
+    if spec.stages and spec.pattern is None:
+        defects.append("there are stages but no pattern; make the first of them the pattern")
     defects += normalizer_defects(spec.normalizer)
     if not isinstance(spec.add_prefix_space, bool):
         defects.append(f"add_prefix_space must be True or False, not {spec.add_prefix_space!r}")
     replaced = [step.pattern for step in spec.normalizer if isinstance(step, Replace) and isinstance(step.pattern, str)]
-    for pattern in (spec.pattern, *replaced):
+    for pattern in (spec.pattern, *spec.stages, *replaced):
         try:
             if pattern is not None:
                 check_pattern(pattern)

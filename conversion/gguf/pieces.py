@@ -84,6 +84,8 @@ def _setting_conflict(rules: SentencePieceRules) -> str | None:
         return "its pieces hold spaces as they are, and llama.cpp writes U+2581 for them"
     if rules.prepend_scheme == "first":
         return "the space before the text stands before the first part only, and llama.cpp puts one after every special token"
+    if not rules.prefix_before_space:
+        return "it puts no space before text that begins with one, and llama.cpp does: ' a'"
     return None
 
 

@@ -75,7 +75,7 @@ def _losses(spec: TokenizerSpec) -> Iterator[str]:
     if spec.pattern is not None:
         texts = nasty_strings()
         split = Encoder(spec).encode_ordinary_batch(texts)
-        whole = Encoder(spec.replace(pattern=None)).encode_ordinary_batch(texts)
+        whole = Encoder(spec.replace(pattern=None, stages=())).encode_ordinary_batch(texts)
         differing = sum(a != b for a, b in zip(split, whole, strict=True))
         yield (
             f"it splits text by a pattern, which SentencePiece does not; without, {differing} of {len(texts)} built-in strings get "

@@ -83,7 +83,7 @@ def _refuse(rules: SentencePieceRules, conflict: str | None) -> None:
         reason = "without byte_fallback a run of unknown characters is one unknown piece, which no table says"
     elif rules.precompiled_charsmap or rules.remove_extra_whitespaces or not rules.escape_whitespaces:
         reason = "its normaliser does more to a text than write its spaces as U+2581"
-    elif rules.treat_whitespace_as_suffix or rules.prepend_scheme == "first":
+    elif rules.treat_whitespace_as_suffix or rules.prepend_scheme == "first" or not rules.prefix_before_space:
         reason = "its dummy prefix is no fixed text before every text"
     elif user_defined(rules):
         reason = f"its user-defined pieces, such as {user_defined(rules)[0]!r}, are found before anything is merged"

@@ -102,7 +102,9 @@ def parse_model(content: bytes, where: str, provenance: dict[str, str] | None = 
         denormalizer_charsmap=denormalizer["precompiled_charsmap"],
         normalizer_name=normalizer["name"],
         unk_surface=trainer["unk_surface"],
-        **{f"{role}_id": _control_id(trainer[f"{role}_piece"], pieces) for role in _NAMED_ROLES},
+        bos_id=_control_id(trainer["bos_piece"], pieces),
+        eos_id=_control_id(trainer["eos_piece"], pieces),
+        pad_id=_control_id(trainer["pad_piece"], pieces),
     )
     return spec_of_pieces(where, rules, added_tokens=reserved_tokens(rules), provenance=provenance)
 
@@ -256,6 +258,11 @@ def _refuse_what_the_file_cannot_say(spec: TokenizerSpec, rules: SentencePieceRu
         raise ConversionRefused(
             "a .model file cannot say that the dummy prefix stands before the first stretch of text only: SentencePiece knows no added "
             "tokens. Save it as tokenizer.json, or change prepend_scheme to 'always'"
+        )
+    if not rules.prefix_before_space:
+        raise ConversionRefused(
+            "a .model file cannot say that the dummy prefix is left out before text that begins with a space, as Metaspace does; "
+            "save it as tokenizer.json"
         )
     found, stated = set(spec.added_tokens), set(reserved_tokens(rules))
     if found != stated:

@@ -1,9 +1,9 @@
 """tokenizer.json in the style of Llama 2: a SentencePiece model as a BPE of characters with byte_fallback.
 
 What SentencePiece does to the text becomes steps of the normalizer; scores become an order of merges (see `piece_merges`).
-Two traps, each of which changes ids: the Metaspace pre-tokenizer leaves the prefix out where the text begins with a space,
-so the prefix is written as a Prepend normalizer; and added tokens cut the text, each stretch then getting a prefix of its own,
-so user-defined pieces are cut out by a Split instead.
+Two traps, each of which changes ids: the Metaspace pre-tokenizer leaves the prefix out where the text begins with a space, so the
+prefix is written as a Prepend normalizer, and Metaspace only for models that have its rule (`prefix_before_space=False`); and
+added tokens cut the text, each stretch then getting a prefix of its own, so user-defined pieces are cut out by a Split instead.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def to_parts(spec: TokenizerSpec, *, allow_lossy: bool = False) -> dict[str, Any
     pairs = [[left, right] for left, right in merges.pairs if left in vocab and right in vocab]  # else refused, or lossy
     return {
         "normalizer": _sequence("normalizers", _normalizer_steps(rules)),
-        "pre_tokenizer": _sequence("pretokenizers", _split_steps(rules, merges)),
+        "pre_tokenizer": _sequence("pretokenizers", [*_metaspace_steps(rules), *_split_steps(rules, merges)]),
         "decoder": {"type": "Sequence", "decoders": _decoder_steps(rules)},
         "model": {
             "type": "BPE",
@@ -83,11 +83,12 @@ def _obstacles(spec: TokenizerSpec, rules: SentencePieceRules, merges: PieceMerg
         )
     if rules.denormalizer_charsmap:
         yield "decoded text is denormalised, and no decoder of tokenizers does that"
-    if rules.prepend_scheme == "first" and spec.added_tokens:
+    if rules.prepend_scheme == "first" and rules.prefix_before_space and spec.added_tokens:
         token = spec.added_tokens[0].content
         yield (
             f"the prefix goes only before the first stretch of text, and no normalizer of tokenizers knows which that is: in "
-            f"{f'a{token}b'!r} it would go before 'b' too; prepend_scheme 'always' and 'never' can be written"
+            f"{f'a{token}b'!r} it would go before 'b' too; prepend_scheme 'always' and 'never' can be written, and "
+            "prefix_before_space=False, as Metaspace"
         )
     yield from _odd_pieces(rules, merges)
 
@@ -116,6 +117,8 @@ def _odd_pieces(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[str]
 
 def _normalizer_steps(rules: SentencePieceRules) -> list[Step]:
     """What happens to a text before merging, in SentencePiece's order: extra spaces, prefix, U+2581, spaces at the end, suffix."""
+    if not rules.prefix_before_space:
+        return []  # Metaspace does it all
     space = SPACE_SYMBOL if rules.escape_whitespaces else " "
     steps = []
     if rules.precompiled_charsmap:
@@ -133,6 +136,12 @@ def _normalizer_steps(rules: SentencePieceRules) -> list[Step]:
     if rules.remove_extra_whitespaces:  # after the suffix, which a text of nothing but U+2581 gets as well
         steps.append(_replace("Regex", rf"{space}+\z", suffix))
     return steps
+
+
+def _metaspace_steps(rules: SentencePieceRules) -> list[Step]:
+    if rules.prefix_before_space:
+        return []
+    return [{"type": "Metaspace", "replacement": SPACE_SYMBOL, "prepend_scheme": rules.prepend_scheme, "split": False}]
 
 
 def _split_steps(rules: SentencePieceRules, merges: PieceMerges) -> list[Step]:
@@ -214,6 +223,8 @@ def from_parts(
     normalisation = _read_normalizer(data.get("normalizer"), f"{where}: $.normalizer")
     _refuse_normalised(added, normalisation, f"{where}: $.added_tokens")
     splits = _flat(data.get("pre_tokenizer"), "pretokenizers", f"{where}: $.pre_tokenizer")
+    if splits and splits[0].get("type") == "Metaspace":
+        normalisation = _with_metaspace(splits.pop(0), normalisation, merges, f"{where}: $.pre_tokenizer")
     frozen = _read_user_defined(splits)
     reserved: dict[str, PieceKind] = {token.content: "control" for token in added}
     reserved.update(dict.fromkeys(frozen, "user_defined"))
@@ -330,13 +341,36 @@ def _read_user_defined(splits: Sequence[Step]) -> list[str]:
     return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^\\|])+", regex, re.DOTALL)]
 
 
+def _with_metaspace(step: Step, rules: SentencePieceRules, merges: Sequence[Pair], where: str) -> SentencePieceRules:
+    """What a Metaspace step does beside these rules. It adds its prefix only where the text does not begin with a space."""
+    if step.get("replacement") != SPACE_SYMBOL:
+        raise ConversionRefused(f"{where} holds Metaspace with {step.get('replacement')!r}; only {SPACE_SYMBOL!r} is read")
+    crossing = next((pair for pair in merges if SPACE_SYMBOL in "".join(pair)[1:]), None)
+    if step.get("split", True) and crossing:
+        raise ConversionRefused(
+            f"{where} holds Metaspace: it cuts before every {SPACE_SYMBOL!r}, and {crossing[0]!r} + {crossing[1]!r} merge across; set "
+            "split to false"
+        )
+    scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
+    if scheme not in ("always", "first", "never"):
+        raise FormatError(f"{where}: prepend_scheme must be 'always', 'first' or 'never', not {scheme!r}")
+    rules = replace(rules, escape_whitespaces=True)
+    if scheme == "never" or (rules.prepend_scheme == "always" and not rules.treat_whitespace_as_suffix):
+        return rules  # the text begins with a prefix already
+    if rules.remove_extra_whitespaces or rules.prepend_scheme != "never":
+        raise ConversionRefused(
+            f"{where} holds Metaspace with prepend_scheme {scheme!r} after a normalizer that also moves spaces, which is not read"
+        )
+    return replace(rules, prepend_scheme=scheme, prefix_before_space=False)
+
+
 def _check_splits(splits: Sequence[Step], ignore_merges: bool, rules: SentencePieceRules, where: str) -> None:
     """Raise unless cutting and looking up leave ids as they are."""
     merges = merges_of(rules)
     if user_defined(rules) and ignore_merges and list(splits) == _split_steps(rules, merges):
         return
     for step in splits:
-        reason = _why_split_matters(step, rules, merges)
+        reason = _why_split_matters(step, rules)
         if reason:
             raise ConversionRefused(f"{where}: $.pre_tokenizer holds {step.get('type')}: {reason}")
     if ignore_merges:
@@ -349,22 +383,10 @@ def _check_splits(splits: Sequence[Step], ignore_merges: bool, rules: SentencePi
                 )
 
 
-def _why_split_matters(step: Step, rules: SentencePieceRules, merges: PieceMerges) -> str | None:
+def _why_split_matters(step: Step, rules: SentencePieceRules) -> str | None:
     if step.get("type") == "Split" and step.get("pattern") == {"String": " "} and rules.escape_whitespaces:
         return None  # there is no space any more
-    if step.get("type") != "Metaspace" or step.get("replacement") != SPACE_SYMBOL or not rules.escape_whitespaces:
-        return "no SentencePiece model cuts text like that"
-    scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
-    prefixed = rules.prepend_scheme == "always" and not rules.treat_whitespace_as_suffix
-    if scheme != "never" and not prefixed:
-        return (
-            f"with prepend_scheme {scheme!r} it leaves the prefix out where the text begins with a space or {SPACE_SYMBOL!r}, and "
-            'SentencePiece never does (" a" shows it); use the normalizers Prepend and Replace instead'
-        )
-    crossing = next((pair for pair in merges.pairs if SPACE_SYMBOL in "".join(pair)[1:]), None)
-    if step.get("split", True) and crossing:
-        return f"it cuts before every {SPACE_SYMBOL!r}, and {crossing[0]!r} + {crossing[1]!r} merge across; set split to false"
-    return None
+    return "no SentencePiece model cuts text like that"
 
 
 def _can_be_whole(content: str, rules: SentencePieceRules) -> bool:
@@ -375,6 +397,8 @@ def _can_be_whole(content: str, rules: SentencePieceRules) -> bool:
 def _check_decoder(part: object, rules: SentencePieceRules, where: str) -> None:
     steps = _flat(part, "decoders", where)
     known = _decoder_steps(rules)
+    if known[-1] == {"type": "Fuse"} and steps == known[:-1]:
+        return  # what is decoded is joined all the same
     metaspace = len(steps) == 1 and steps[0].get("type") == "Metaspace" and not rules.byte_fallback
     if steps != known and not metaspace:
         raise ConversionRefused(

@@ -1,125 +1,172 @@
-"""Encoding the same texts twice and keeping account of where the ids part."""
+"""Encoding the same texts twice and keeping account of where, and why, the ids part."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from conversion.verification.runners import Runner
+from conversion.verification.causes import Cause, find_cause
+from conversion.verification.corpus import Document, Origin
+from conversion.verification.difference import Difference, difference_of
+from conversion.verification.side import AS_SPECIAL, AS_TEXT, WITH_TEMPLATE, Ids, Reading, Side
+from conversion.verification.window import around
 from hf_bpe.batching import batched
+from hf_bpe.errors import HfBpeError, LoaderError
 
-__all__ = ["Comparison", "Difference", "Reading"]
+__all__ = ["Comparison", "Example"]
 
-Reading: TypeAlias = Literal["special tokens as plain text", "special tokens as special"]
+_BATCH_CHARACTERS = 1 << 20
+_BATCH_DOCUMENTS = 1 << 13
+_SHRINKING_EFFORT = 2_000_000
+"""Characters encoded at most in search of a smaller difference, for each cause."""
+_MOST_EXPLAINED = 2000
+"""Differing documents whose cause is looked for; tokenizers that have nothing in common differ in every one."""
 
-_AS_TEXT: Reading = "special tokens as plain text"
-_AS_SPECIAL: Reading = "special tokens as special"
-
-_BATCH_CHARACTERS = 4 << 20
-_CONTEXT = 40
-_SHOWN_IDS = 12
-_SHRINKING_EFFORT = 10_000_000
-"""Characters encoded at most in search of a smaller difference."""
+_GIVEN = ("given", "corpus")
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A text that the two encode differently.
+@dataclass
+class Example:
+    """A cause, how many documents showed it first, and the shortest text that did."""
 
-    text: the surroundings of the place where the ids part. a_ids, b_ids: the next ids of each, after `ids_in_common`.
-    """
-
-    where: str
-    reading: Reading
+    documents: int
     text: str
-    ids_in_common: int
-    a_ids: tuple[int, ...]
-    b_ids: tuple[int, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.where}, {self.reading}: {self.text!r}\n"
-            f"  after {self.ids_in_common} ids in common, a: {list(self.a_ids)}, b: {list(self.b_ids)}"
-        )
+    reading: Reading
 
 
 class Comparison:
-    """A running comparison of two runners."""
+    """A running comparison of two sides."""
 
-    def __init__(self, a: Runner, b: Runner) -> None:
+    def __init__(self, a: Side, b: Side) -> None:
         self.a, self.b = a, b
-        self.special_tokens = sorted({*a.spec.special_tokens, *b.spec.special_tokens})
-        self.documents = self.differing = self.tokens = 0
+        self.special_tokens = sorted({token.content for side in (a, b) for token in side.added_tokens})
+        self.documents: Counter[Origin] = Counter()
+        self.differing: Counter[Origin] = Counter()
+        self.a_tokens = self.b_tokens = 0
         self.first: Difference | None = None
-        self._finder = re.compile("|".join(map(re.escape, self.special_tokens)) or r"(?!)")
-        self._shortest: tuple[str, Reading] | None = None
+        self.examples: dict[Cause, Example] = {}
+        self.explained = 0
+        self._first_origin: Origin = "built-in"
+        self._spelled = re.compile("|".join(map(re.escape, self.special_tokens)) or r"(?!)")
 
-    def run(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Compare each (where, text); no more than a batch of them is in memory at a time."""
-        for batch in batched(documents, lambda document: len(document[1]), _BATCH_CHARACTERS):
-            found: dict[int, Difference] = {}
-            for reading, chosen in self._readings([text for _, text in batch]):
-                pairs = self._encode([batch[index][1] for index in chosen], reading)
-                self.tokens += sum(len(ids) for ids, _ in pairs) if reading == _AS_TEXT else 0
-                for index, (a_ids, b_ids) in zip(chosen, pairs, strict=True):
-                    if a_ids != b_ids and index not in found:
-                        found[index] = self._difference(*batch[index], reading, a_ids, b_ids)
-            self.documents += len(batch)
-            self.differing += len(found)
+    def run(self, documents: Iterable[Document]) -> None:
+        """Compare each; no more than a batch of them is in memory at a time."""
+        weight = _BATCH_CHARACTERS // _BATCH_DOCUMENTS
+        for batch in batched(documents, lambda document: max(weight, len(document.text)), _BATCH_CHARACTERS):
+            found: dict[int, tuple[Reading, list[int], list[int]]] = {}
+            for reading, chosen in self._readings(batch):
+                a_rows, b_rows = self._encode([batch[index].text for index in chosen], reading)
+                for index, a_ids, b_ids in zip(chosen, a_rows, b_rows, strict=True):
+                    if a_ids != b_ids:
+                        found.setdefault(index, (reading, a_ids, b_ids))
+                if reading == AS_TEXT:
+                    self.a_tokens += sum(map(len, a_rows))
+                    self.b_tokens += sum(map(len, b_rows))
+                    for index in self._decoded_apart(a_rows, found.keys()):
+                        found[index] = reading, a_rows[index], b_rows[index]
+            self.documents.update(document.origin for document in batch)
+            self.differing.update(batch[index].origin for index in found)
             for index in sorted(found):
-                self._note(found[index], batch[index][1])
+                self._note(batch[index], *found[index])
 
-    def _readings(self, texts: Sequence[str]) -> Iterator[tuple[Reading, list[int]]]:
-        """The ways to read special tokens, and which of the texts it matters for."""
-        yield _AS_TEXT, list(range(len(texts)))
-        yield _AS_SPECIAL, [index for index, text in enumerate(texts) if self._finder.search(text)]
+    def _readings(self, batch: Sequence[Document]) -> Iterator[tuple[Reading, list[int]]]:
+        """The ways to read special tokens that both sides have, and which of the texts each matters for."""
+        everything = list(range(len(batch)))
+        chosen: dict[Reading, list[int]] = {
+            AS_TEXT: everything,
+            AS_SPECIAL: [index for index, document in enumerate(batch) if self._spelled.search(document.text)],
+            WITH_TEMPLATE: [index for index, document in enumerate(batch) if document.origin == "built-in"],
+        }
+        for reading, indices in chosen.items():
+            if indices and reading in self.a.readings and reading in self.b.readings:
+                yield reading, indices
 
-    def _encode(self, texts: Sequence[str], reading: Reading) -> list[tuple[list[int], list[int]]]:
-        if reading == _AS_TEXT:
-            return list(zip(self.a.as_text(texts), self.b.as_text(texts), strict=True))
-        return list(zip(self.a.as_special(texts), self.b.as_special(texts), strict=True))
+    def _encode(self, texts: list[str], reading: Reading) -> tuple[Ids, Ids]:
+        return _encoded(self.a, texts, reading), _encoded(self.b, texts, reading)
 
-    def _difference(self, where: str, text: str, reading: Reading, a_ids: list[int], b_ids: list[int]) -> Difference:
-        parting = next((n for n, (x, y) in enumerate(zip(a_ids, b_ids, strict=False)) if x != y), min(len(a_ids), len(b_ids)))
-        offset = len(self.a.decode_bytes(a_ids[:parting]).decode(errors="ignore"))
-        return Difference(
-            where=where,
-            reading=reading,
-            text=text[max(0, offset - _CONTEXT) : offset + _CONTEXT],
-            ids_in_common=parting,
-            a_ids=tuple(a_ids[parting : parting + _SHOWN_IDS]),
-            b_ids=tuple(b_ids[parting : parting + _SHOWN_IDS]),
-        )
+    def _decoded_apart(self, rows: Ids, differing: Collection[int]) -> list[int]:
+        """Which rows, whose ids both sides gave, they decode to different texts."""
+        equal = [index for index in range(len(rows)) if index not in differing]
+        chosen = [rows[index] for index in equal]
+        pairs = zip(equal, self.a.decode(chosen), self.b.decode(chosen), strict=True)
+        return [index for index, a_text, b_text in pairs if a_text != b_text]
 
-    def _note(self, difference: Difference, text: str) -> None:
-        self.first = self.first or difference
-        if self._shortest is None or len(text) < len(self._shortest[0]):
-            self._shortest = text, difference.reading
+    def _note(self, document: Document, reading: Reading, a_ids: list[int], b_ids: list[int]) -> None:
+        # A document of the user's says more than a string of ours.
+        is_first = self.first is None or (document.origin in _GIVEN and self._first_origin not in _GIVEN)
+        if not is_first and self.explained >= _MOST_EXPLAINED:
+            return
+        self.explained += 1
+        text = self._near(document.text, reading, a_ids, b_ids)
+        near_ids = self._pair(text, reading) if text != document.text else (a_ids, b_ids)
+        cause = find_cause(self.a, self.b, text, reading, *near_ids)
+        if is_first:
+            self._first_origin = document.origin
+            self.first = difference_of(self.a, self.b, document.where, document.text, reading, cause, a_ids, b_ids)
+        example = self.examples.setdefault(cause, Example(0, text, reading))
+        example.documents += 1
+        if len(text) < len(example.text):
+            example.text, example.reading = text, reading
 
-    def smallest_difference(self) -> Difference | None:
-        """A text as short as leaving out parts of the shortest differing document makes it."""
-        if self._shortest is None:
-            return None
-        text, reading = self._shortest
-        text = self._shrink(text, reading)
-        [(a_ids, b_ids)] = self._encode([text], reading)
-        return self._difference("made smaller", text, reading, a_ids, b_ids)
+    def _near(self, text: str, reading: Reading, a_ids: list[int], b_ids: list[int]) -> str:
+        """The surroundings of the difference, if they differ by themselves, else the whole text."""
+        for near in around(self.a, text, a_ids, b_ids):
+            if self._differs(near, reading):
+                return near
+        return text
 
-    def _shrink(self, text: str, reading: Reading) -> str:
-        """Leave out ever smaller parts, as long as the rest is still encoded differently."""
+    def _pair(self, text: str, reading: Reading) -> tuple[list[int], list[int]]:
+        a_rows, b_rows = self._encode([text], reading)
+        return a_rows[0], b_rows[0]
+
+    def _differs(self, text: str, reading: Reading, cause: Cause | None = None) -> bool:
+        a_ids, b_ids = self._pair(text, reading)
+        if a_ids == b_ids and (reading != AS_TEXT or not self._decoded_apart([a_ids], ())):
+            return False
+        return cause is None or find_cause(self.a, self.b, text, reading, a_ids, b_ids) == cause
+
+    def smallest(self, cause: Cause) -> Difference:
+        """A text with a difference of this cause, as short as leaving out parts of the shortest one found makes it."""
+        example = self.examples[cause]
+        text = self._shrink(example.text, example.reading, cause)
+        a_ids, b_ids = self._pair(text, example.reading)
+        return difference_of(self.a, self.b, "made smaller", text, example.reading, cause, a_ids, b_ids)
+
+    def _shrink(self, text: str, reading: Reading, cause: Cause) -> str:
+        """Leave out ever smaller parts, as long as the rest still differs for the same cause."""
         effort = _SHRINKING_EFFORT
-        size = len(text) // 2
+        size = max(1, len(text) // 2)
         while size and effort > 0:
-            start = 0
+            start, before = 0, len(text)
             while start < len(text) and effort > 0:
                 rest = text[:start] + text[start + size :]
                 effort -= len(rest)
-                [(a_ids, b_ids)] = self._encode([rest], reading)
-                if a_ids != b_ids:
+                if self._differs(rest, reading, cause):
                     text = rest
                 else:
                     start += size
+            if size == 1 and len(text) < before:
+                continue  # what could not be left out before may be now
             size = min(size // 2, len(text))
         return text
+
+
+def _encoded(side: Side, texts: list[str], reading: Reading) -> Ids:
+    try:
+        return side.readings[reading](texts)
+    except HfBpeError:
+        raise
+    except Exception as error:
+        raise LoaderError(f"{side.label} failed on {_failing(side, texts, reading)!r:.200}: {error}") from error
+
+
+def _failing(side: Side, texts: list[str], reading: Reading) -> str:
+    """The first text that the library does not encode by itself, else the first one."""
+    for text in texts:
+        try:
+            side.readings[reading]([text])
+        except Exception:  # noqa: BLE001
+            return text
+    return texts[0]

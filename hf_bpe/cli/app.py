@@ -12,15 +12,19 @@ import typer
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import chat, convert, encode_files, inspection, quickstart, show, text, train
+from hf_bpe.cli import chat, convert, doctor, encode_files, inspection, push, quickstart, show, text, train, verify
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
 __all__ = ["app", "main"]
 
 
+_CODES = {"verify": 2}
+"""Exit codes of commands that could not do their work, where 1 is an answer."""
+
+
 class _OneMessagePerError(TyperGroup):
-    """Errors made on purpose, and the operating system's, become one message and exit code 1.
+    """Errors made on purpose, and the operating system's, become one message and exit code 1 (of `verify` 2, as of `diff`).
 
     Typer itself does the rest: usage errors exit with 2, Ctrl-C with 130, a broken pipe is quiet.
     """
@@ -35,7 +39,7 @@ class _OneMessagePerError(TyperGroup):
                 if ctx.params["traceback"] or isinstance(error, BrokenPipeError):
                     raise
                 print_error(message_of(error))
-                raise typer.Exit(1) from None
+                raise typer.Exit(_CODES.get(ctx.invoked_subcommand, 1)) from None
             return result
 
 
@@ -59,8 +63,10 @@ for _command, _example in (
     (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
     (chat.chat, "hf-bpe chat my-tokenizer messages.json --template chatml --show"),
     (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
-    (convert.verify, "hf-bpe verify my-tokenizer my.tiktoken --corpus text.txt"),
+    (verify.verify, "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
+    (doctor.doctor, "hf-bpe doctor my-tokenizer"),
     (inspection.inspect, "hf-bpe inspect my-tokenizer"),
+    (push.push, "hf-bpe push my-tokenizer me/my-tokenizer --private"),
     (quickstart.quickstart, "hf-bpe quickstart --output demo"),
 ):
     app.command(epilog=f"Example: `{_example}`")(_command)

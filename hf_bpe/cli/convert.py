@@ -1,4 +1,4 @@
-"""`hf-bpe convert` and `hf-bpe verify`."""
+"""`hf-bpe convert`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-import conversion
-from hf_bpe.cli.console import err, out, print_json
+from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.files import refuse_existing, save, target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load, load_options
+from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
 
-__all__ = ["convert", "verify"]
+__all__ = ["convert"]
 
 
 def convert(
@@ -44,28 +43,3 @@ def convert(
         )
     else:
         err.print(f"wrote {', '.join(map(str, written))}")
-
-
-def verify(
-    a: Annotated[Path, typer.Argument(metavar="A", show_default=False, help="A tokenizer: a file or a folder.")],
-    b: Annotated[Path, typer.Argument(metavar="B", show_default=False, help="The one to compare it with.")],
-    corpus: Annotated[
-        list[Path] | None, typer.Option(show_default=False, help="Text files to encode with both (repeatable).")
-    ] = None,
-    official: Annotated[
-        bool, typer.Option("--official", help="Run both with the libraries they come from, instead of with this package.")
-    ] = False,
-    pattern: LoadedPattern = None,
-    special_token: SpecialIds = None,
-    as_json: Json = False,
-) -> None:
-    """Compare two tokenizers: what they consist of, and their ids on text. Exits with 1 if they differ."""
-    report = conversion.verify(
-        a, b, corpus=corpus, loader="official" if official else "own", **load_options(pattern, special_token)
-    )
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        out.print(report.summary(), soft_wrap=True, markup=False)
-    if not report.equal:
-        raise typer.Exit(1)

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, overload
 import numpy.typing as npt
 
 from hf_bpe.batching import batched
-from hf_bpe.cuts import can_cut
-from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place
+from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place
+from hf_bpe.corpus.jsonl import read_jsonl
+from hf_bpe.corpus.parquet import check_column, read_parquet
+from hf_bpe.corpus.sources import Paths, Source, find_sources
+from hf_bpe.corpus.text import read_text
+from hf_bpe.cuts import can_cut, last_cut
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
 from hf_bpe.encoding.index import End, Settings, describe
-from hf_bpe.encoding.jsonl import read_jsonl
 from hf_bpe.encoding.output import locked, prepare
-from hf_bpe.encoding.parquet import check_column, read_parquet
 from hf_bpe.encoding.prefetch import Prefetched
 from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
 from hf_bpe.encoding.shards import ShardWriter
-from hf_bpe.encoding.sources import Paths, Source, find_sources
-from hf_bpe.encoding.text import read_text
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.spec import TokenizerSpec
@@ -181,8 +181,10 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        is_cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space)
-        self._cuttable = is_cuttable and all(token.special for token in spec.added_tokens)
+        cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space) and all(
+            token.special for token in spec.added_tokens
+        )
+        self._cut = last_cut if cuttable else None
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad
@@ -192,9 +194,7 @@ class _Readers:
             return read_jsonl(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
         if source.format == "parquet":
             return read_parquet(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
-        return read_text(
-            source, start, separator=self._separator, cuttable=self._cuttable, bad=self._bad, block_bytes=BLOCK_BYTES
-        )
+        return read_text(source, start, separator=self._separator, cut=self._cut, bad=self._bad, block_bytes=BLOCK_BYTES)
 
 
 class _Run:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hf_bpe.encoding.documents import Batch, offsets_of
-from hf_bpe.encoding.ragged import Ids, Offsets, Ragged
+from hf_bpe.corpus.documents import Batch, Offsets, offsets_of
+from hf_bpe.encoding.ragged import Ids, Ragged
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import CorpusError
 from hf_bpe.spec import TokenizerSpec

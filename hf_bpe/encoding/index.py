@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.encoding.documents import Place
-from hf_bpe.encoding.sources import Source
+from hf_bpe.corpus.documents import Place
+from hf_bpe.corpus.sources import Source
 from hf_bpe.encoding.staged import explained
 from hf_bpe.errors import FormatError, ResumeRefused
 from hf_bpe.files import read_bytes, read_text, write_atomically

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hf_bpe.encoding.documents import Batch, Place
+from hf_bpe.corpus.documents import Batch, Offsets, Place
 from hf_bpe.encoding.index import HEADER_BYTES, End, Index, Shard
-from hf_bpe.encoding.ragged import Ids, Offsets, Ragged
+from hf_bpe.encoding.ragged import Ids, Ragged
 from hf_bpe.encoding.staged import StagedFile, sync_folder
 from hf_bpe.errors import CorpusError
 

@@ -144,6 +144,7 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=_looks_pieces_up(spec),
         added_tokens=added_tokens,
+        stages=[tuple(native_pattern(stage).values()) for stage in spec.stages],
     )
     return engine
 
@@ -155,6 +156,7 @@ def _engine_of_pieces(native: ModuleType, rules: SentencePieceRules, added_token
         kinds=bytes([_KIND_NUMBERS[piece.kind] for piece in rules.pieces]),
         byte_fallback=rules.byte_fallback,
         prepend_scheme=rules.prepend_scheme,
+        prefix_before_space=rules.prefix_before_space,
         remove_extra_whitespaces=rules.remove_extra_whitespaces,
         escape_whitespaces=rules.escape_whitespaces,
         treat_whitespace_as_suffix=rules.treat_whitespace_as_suffix,

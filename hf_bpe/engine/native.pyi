@@ -30,6 +30,14 @@ class Vocabulary:
     def from_rank_file(content: bytes) -> Vocabulary:
         """Read tiktoken's format and find the merges. Raises `HfBpeError`, which does not say where, if anything is amiss."""
 
+    @staticmethod
+    def from_spelled(vocab: dict[str, int], merges: list[Any], without: frozenset[str]) -> Vocabulary:
+        """Read what GPT-2's files and tokenizer.json hold, tokens in the printable spelling of bytes, merges as 'a b' or ['a', 'b'].
+
+        without: entries of `vocab` to leave out. Raises `HfBpeError`, `ValueError`, `TypeError` or `OverflowError`, which do not
+        say where, if anything is amiss.
+        """
+
     def __len__(self) -> int: ...
     def vocab(self) -> dict[bytes, int]: ...
     def merges(self) -> tuple[tuple[bytes, bytes], ...]: ...
@@ -64,13 +72,15 @@ class Engine:
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Sequence[tuple[str, int, bool, bool, bool, bool, bool]],
+        stages: Sequence[tuple[str | None, str | None]] = (),
     ) -> Engine:
         """Build the tables.
 
         pattern: in the fancy-regex dialect. family: one of `FAMILIES` if this very pattern is published under that name;
         then its rules run, and the pattern is not looked at. added_tokens: (content, id, special, single_word, lstrip,
         rstrip, normalized). normalizer: name, and what is put before texts, or the pattern (in the same dialect) and what
-        replaces it. Raises `PatternError`, and `HfBpeError` for added tokens of which normalising leaves nothing, or the same.
+        replaces it. stages: (pattern, family) of further splits of the pieces. Raises `PatternError`, and `HfBpeError` for added
+        tokens of which normalising leaves nothing, or the same.
         """
 
     @staticmethod
@@ -81,6 +91,7 @@ class Engine:
         kinds: bytes,
         byte_fallback: bool,
         prepend_scheme: str,
+        prefix_before_space: bool,
         remove_extra_whitespaces: bool,
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,

@@ -278,6 +278,8 @@ class PiecesReference(Reference):
     def _normalise(self, stretch: bytes, *, at_start: bool) -> tuple[bytes, list[int]]:
         scheme = self._rules.prepend_scheme
         with_space = scheme == "always" or (scheme == "first" and at_start)
+        if not self._rules.prefix_before_space and stretch.startswith((b" ", _SPACE)):
+            with_space = False
         return normalise(stretch, self._rules, self._charsmap, self._user_defined, with_space=with_space)
 
     def _encode_stretch(self, stretch: bytes, *, at_start: bool, own_bytes: bool) -> Iterator[Span]:

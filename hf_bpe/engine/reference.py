@@ -63,13 +63,21 @@ def piece_spans(text: str, pattern: str | None, unmatched: str = "keep") -> list
     return spans
 
 
-def pretokenize(text: str, pattern: str | None, unmatched: str = "keep") -> list[str]:
+def staged_spans(text: str, pattern: str | None, unmatched: str, stages: Sequence[str]) -> list[tuple[int, int]]:
+    """The same for a pattern and stages, each of which sees the pieces of the one before as if each were a whole text."""
+    spans = piece_spans(text, pattern, unmatched)
+    for stage in stages:
+        spans = [(start + a, start + b) for start, stop in spans for a, b in piece_spans(text[start:stop], stage)]
+    return spans
+
+
+def pretokenize(text: str, pattern: str | None, unmatched: str = "keep", stages: Sequence[str] = ()) -> list[str]:
     """Split text into the pieces that merging never crosses.
 
     >>> pretokenize("Hello world", r" ?\\p{L}+")
     ['Hello', ' world']
     """
-    return [text[start:stop] for start, stop in piece_spans(text, pattern, unmatched)]
+    return [text[start:stop] for start, stop in staged_spans(text, pattern, unmatched, stages)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -384,7 +392,7 @@ class ReferenceEngine(Reference):
             if self._normalizer.prefixed(part) != part:
                 part = self._normalizer.prefixed(part)
                 bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
-            for piece_first, piece_last in piece_spans(part, self._spec.pattern, self._spec.unmatched):
+            for piece_first, piece_last in staged_spans(part, self._spec.pattern, self._spec.unmatched, self._spec.stages):
                 done = _bytes_in(part[:piece_first])
                 for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
                     begin, done = done, done + len(self._bytes_of[token_id])
@@ -396,7 +404,7 @@ class ReferenceEngine(Reference):
 
     def _split(self, text: str) -> list[str]:
         """The pieces of a normalised stretch."""
-        return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched)
+        return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched, self._spec.stages)
 
     def _encode_piece(self, piece: bytes) -> list[int]:
         if self._spec.ignore_merges and piece in self._spec.vocab:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from hf_bpe.pattern_syntax.tree import SCRIPTS, SPACE, Property, Span
+from hf_bpe.pattern_syntax.tree import SCRIPTS, SPACE, Class, Property, Span
 
 LAST = 0x10FFFF
 
@@ -49,6 +49,17 @@ def property_members(item: Property) -> list[Span]:
     else:
         spans = [Span(a, b) for name in categories_of(item.name) or [item.name] for a, b in tables[name]]
     return complement(union(spans)) if item.negated else union(spans)
+
+
+def members(node: Class) -> list[Span]:
+    """The code points of a class, in ascending spans."""
+    spans = union(span for item in node.items for span in ([item] if isinstance(item, Span) else property_members(item)))
+    return complement(spans) if node.negated else spans
+
+
+def common(one: list[Span], other: list[Span]) -> list[Span]:
+    """The code points of both, given and returned as `union` does."""
+    return complement(union([*complement(one), *complement(other)]))
 
 
 def union(spans: Iterable[Span]) -> list[Span]:

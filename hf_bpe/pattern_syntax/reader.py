@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import Literal as Choice
 
 from hf_bpe.errors import PatternError
+from hf_bpe.pattern_syntax.code_points import common, members
 from hf_bpe.pattern_syntax.tree import (
     ANYTHING,
     NEWLINE,
@@ -299,10 +301,25 @@ class _Parser:
         return Property(name, negated)
 
     def character_class(self, flags: _Flags) -> Class:
+        """The rest of a class, its [ taken. Nested sets are joined, and those that `&&` joins met, as three engines do alike."""
         negated = self.take("^")
+        operands = [self.class_items(flags)]
+        while self.dialect != "regex" and self.take("&&"):
+            operands.append(self.class_items(flags))
+        self.demand("]")
+        if len(operands) == 1:
+            return Class(tuple(dict.fromkeys(operands[0])), negated)
+        if not all(operands):
+            raise self.fail("'&&' with nothing on one side")
+        shared = reduce(common, (members(Class(tuple(items))) for items in operands))
+        if not shared:
+            raise self.fail("'&&' of sets that share no character")
+        return Class(tuple(shared), negated)
+
+    def class_items(self, flags: _Flags) -> list[Span | Property]:
         items: list[Span | Property] = []
         first = True
-        while first or self.peek() != "]":
+        while first or not (self.peek() == "]" or (self.dialect != "regex" and self.peek(2) == "&&")):
             if not self.peek():
                 raise self.fail("[ without its closing ]; write '\\[' for a literal one")
             found = self.class_item(flags)
@@ -310,8 +327,7 @@ class _Parser:
                 raise self.fail("a cased property under (?i): engines fold it differently; use \\p{L}")
             items += found
             first = False
-        self.at += 1
-        return Class(tuple(dict.fromkeys(items)), negated)
+        return items
 
     def spelled_out_word(self) -> Property | None:
         """`\\w` as it is written out for Oniguruma, whose own leaves some characters out."""
@@ -325,9 +341,10 @@ class _Parser:
         if (word := self.spelled_out_word()) is not None:
             return [word]
         if self.peek() == "[":
-            raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
+            return self.nested_set(flags)
         start = None if self.peek(2) in _SET_OPERATORS else self.class_atom()
-        if start is None or self.peek(2) in _SET_OPERATORS:
+        joins_sets = self.peek(2) in _SET_OPERATORS and (self.dialect == "regex" or self.peek(2) != "&&")
+        if start is None or joins_sets:
             raise self.fail(
                 f"{self.peek(2)!r} inside a class is a set operation to some engines; escape it or write the set out"
             )
@@ -342,6 +359,13 @@ class _Parser:
                 raise self.fail("a range under (?i): write the letters' forms out")
             return [Span(start.first, end.last)]
         return list(self.one(start.first, flags).items)
+
+    def nested_set(self, flags: _Flags) -> list[Span | Property]:
+        if self.dialect == "regex" or self.peek(2) == "[:":
+            raise self.fail("'[' inside a class: a literal to some engines, a nested set to others; write '\\['")
+        self.at += 1
+        inner = self.character_class(flags)
+        return list(members(inner)) if inner.negated else list(inner.items)
 
     def class_atom(self) -> Span | Property:
         if self.take("\\"):

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import conversion
 from conversion import tokenizer_json
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.pieces import PrependScheme
+from hf_bpe.plugin.origin import Origin
 from hf_bpe.plugin.template import PLAIN, SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
@@ -54,21 +54,16 @@ class LoadedTokenizer:
 
 
 def read_files(
-    tokenizer_file: str | os.PathLike[str] | None, model_file: str | os.PathLike[str] | None, where: object
+    tokenizer_file: str | os.PathLike[str] | None, model_file: str | os.PathLike[str] | None, origin: Origin
 ) -> LoadedTokenizer:
-    """Read a tokenizer.json or else a SentencePiece model. `where`: the folder that should hold one."""
+    """Read a tokenizer.json, or else a tokenizer.model, or else what other files of a tokenizer there are.
+
+    tokenizer_file, model_file: where transformers found them.
+    """
     if tokenizer_file is not None:
+        origin.given.refuse(os.fspath(tokenizer_file))
         return read_tokenizer_file(tokenizer_file)
-    if model_file is not None:
-        return of_spec(conversion.load(model_file, format="sentencepiece"))
-    held = f"; it holds {_listing(Path(str(where)))}" if Path(str(where)).is_dir() else ""
-    raise FormatError(
-        f"{where}: no {TOKENIZER_FILE} and no {MODEL_FILE} in it, so it is not a tokenizer this class can load{held}"
-    )
-
-
-def _listing(folder: Path) -> str:
-    return ", ".join(sorted(path.name for path in folder.iterdir())) or "nothing"
+    return of_spec(origin.read(Path(model_file) if model_file is not None else origin.other_file()))
 
 
 def of_spec(spec: TokenizerSpec) -> LoadedTokenizer:

@@ -16,6 +16,7 @@ import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -25,39 +26,54 @@ from typing import TYPE_CHECKING, Any
 
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.model_types import AUTO_MODULE
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
 __all__ = ["install_registration", "register"]
 
-_AUTO_MODULE = "transformers.models.auto.tokenization_auto"
+ACCELERATE = "HF_BPE_ACCELERATE"
+"""Environment variable: anything but empty or 0 means `register(accelerate=True)` as soon as this package is imported."""
+
 _STOCK_NAMES = ("PreTrainedTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend")
 """What a marked folder may name: what this package writes (AutoTokenizer drops "Fast"), or what stock classes make of it."""
 
 
 def install_registration() -> None:
     """Register now, or as soon as transformers' auto classes are imported. Calling it again changes nothing."""
-    if _AUTO_MODULE in sys.modules:
+    if AUTO_MODULE in sys.modules:
         _register_or_warn()
     elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterImport())
 
 
 def _register_or_warn() -> None:
+    wish = os.environ.get(ACCELERATE, "")
     try:
-        register()
+        register(accelerate=True if wish not in ("", "0") else None)
     except (ImportError, AttributeError, TypeError, ValueError) as error:  # neither import must fail for want of the other
         warnings.warn(f"AutoTokenizer will not give HfBpeTokenizer: {error!r}", RuntimeWarning, stacklevel=2)
 
 
-@cache
-def register() -> None:
+def register(accelerate: bool | None = None) -> None:
     """Register `HfBpeTokenizer` with `AutoTokenizer`, importing transformers if need be.
 
     With transformers older than 5 it does nothing: the stock class loads the folders with the same ids.
+
+    accelerate: True makes `AutoTokenizer` give our class for every tokenizer that it runs exactly, and the stock class for
+        the rest; False ends that; None leaves it as it is. The ids are those of the stock tokenizer; see docs/huggingface.md.
     """
-    auto = importlib.import_module(_AUTO_MODULE)
+    _register_class()
+    if accelerate is not None:
+        from hf_bpe.plugin.acceleration import accelerate_auto_tokenizer
+
+        accelerate_auto_tokenizer(accelerate)
+
+
+@cache
+def _register_class() -> None:
+    auto = importlib.import_module(AUTO_MODULE)
     if not hasattr(auto, "TokenizersBackend"):  # 4.x
         return
     from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
@@ -102,7 +118,7 @@ class _AfterImport:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != _AUTO_MODULE:
+        if fullname != AUTO_MODULE:
             return None
         with contextlib.suppress(ValueError):  # another thread was faster
             sys.meta_path.remove(self)

@@ -1,7 +1,7 @@
 """Writes a tokenizer as a folder that three readers load alike: this package, stock transformers, the `tokenizers` library.
 
-tokenizer.json holds everything that decides ids, tokens added at run time included. tokenizer_config.json names the stock
-fast class, which every version of transformers knows, and carries `MARKER`, by which `hf_bpe.plugin.registration` knows its own.
+tokenizer.json holds everything that decides ids, tokens added at run time included. tokenizer_config.json says which class
+`AutoTokenizer` takes, in one of the ways of `AUTO`, and carries `MARKER`, by which `hf_bpe.plugin.registration` knows its own.
 A SentencePiece model is also written as tokenizer.model, for programs that read nothing else, where such a file can hold it.
 """
 
@@ -12,8 +12,9 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import tokenizers
 
@@ -25,32 +26,42 @@ from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
 from hf_bpe.plugin.loading import MODEL_FILE, TOKENIZER_FILE, read_document
 from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.model_types import drift_warning
+from hf_bpe.plugin.remote_code import AUTO_MAP, CODE_FILE, SOURCE
 from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 
-if TYPE_CHECKING:
-    from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
-
-__all__ = ["check", "render", "write"]
+__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "write"]
 
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
 
-_SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
+SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
 """Files of an earlier save that transformers would still read, and that would change what is loaded."""
 
-_LEFT_OUT = frozenset(
+Auto: TypeAlias = Literal["marker", "class-name", "remote-code"]
+AUTO: tuple[str, ...] = get_args(Auto)
+"""How `AutoTokenizer` is told of our class.
+
+marker: the folder names the stock class, and our mark makes it ours where this package is imported. No code, loads everywhere.
+class-name: the folder names our class. transformers 5 without this package takes the stock class; transformers 4 refuses.
+remote-code: as marker, with a file of code for those who trust it. It also keeps transformers from building the tokenizer
+    anew for the model types it does that to.
+"""
+
+LEFT_OUT = frozenset(
     {
         # how this one was loaded, which is nobody else's business
         *("backend", "is_local", "local_files_only", "name_or_path", "files_loaded", "device_map", "trust_remote_code"),
-        *("loaded", "tokenizer_file", "vocab_file", "special_tokens_map_file", "init_inputs", "auto_map"),
+        *(MARKER, "loaded", "tokenizer_file", "vocab_file", "special_tokens_map_file", "init_inputs", "auto_map"),
         # said by tokenizer.json
         *("added_tokens_decoder", "add_bos_token", "add_eos_token"),
-        # written in another form below
+        # written in another form
         *("extra_special_tokens", "additional_special_tokens", "model_specific_special_tokens", "chat_template"),
     }
 )
+"""Arguments of a tokenizer that are no settings to be saved."""
 
 _PROBES = (
     "Hello world",
@@ -60,18 +71,56 @@ _PROBES = (
 )
 
 
-def render(tokenizer: HfBpeTokenizer, in_jinja_file: bool) -> dict[str, bytes]:
-    """The files of a tokenizer: name -> content. `in_jinja_file`: a chat template gets a file of its own."""
-    files = {TOKENIZER_FILE: _json(_tokenizer_document(tokenizer._vocabulary, tokenizer._template))}
-    template = tokenizer.chat_template
-    config = _config(tokenizer)
+@dataclass(frozen=True)
+class Record:
+    """All that a saved folder says of a tokenizer.
+
+    settings: what goes into tokenizer_config.json beside what is said here. mark: what `MARKER` said in the folder it was loaded
+    from, if anything.
+    """
+
+    vocabulary: Vocabulary
+    template: SequenceTemplate
+    chat_template: str | Mapping[str, str] | None
+    settings: Mapping[str, Any]
+    mark: Any = None
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where the tokenizer came from: what an earlier save wrote down, else what its spec says beyond naming the file."""
+        known = self.mark.get("provenance") if isinstance(self.mark, Mapping) else None
+        if isinstance(known, Mapping):
+            return {str(key): str(value) for key, value in known.items()}
+        own = dict(self.vocabulary.spec.provenance)
+        return {} if own.get("format") == tokenizer_json.FORMAT.name else own
+
+
+def render(record: Record, *, auto: str = "marker", in_jinja_file: bool = True) -> dict[str, bytes]:
+    """The files of a tokenizer: name -> content. auto: one of `AUTO`. in_jinja_file: a chat template gets a file of its own."""
+    if auto not in AUTO:
+        raise ValueError(f"auto={auto!r} is not known; it must be one of {', '.join(map(repr, AUTO))}")
+    files = {TOKENIZER_FILE: _json(_tokenizer_document(record.vocabulary, record.template))}
+    template = record.chat_template
+    config = _config(record, auto)
     if isinstance(template, str) and in_jinja_file:
         files[CHAT_TEMPLATE_FILE] = template.encode()
     elif isinstance(template, Mapping):
         config["chat_template"] = [{"name": name, "template": text} for name, text in template.items()]
     elif template is not None:
         config["chat_template"] = template
-    return {**files, CONFIG_FILE: _json(config), **_model_file(tokenizer._vocabulary)}
+    code = {CODE_FILE: SOURCE.encode()} if auto == "remote-code" else {}
+    return {**files, CONFIG_FILE: _json(config), **_model_file(record.vocabulary), **code}
+
+
+def _config(record: Record, auto: str) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "clean_up_tokenization_spaces": False,
+        "tokenizer_class": "HfBpeTokenizer" if auto == "class-name" else "PreTrainedTokenizerFast",
+        MARKER: {"version": hf_bpe.__version__} | ({"provenance": record.provenance} if record.provenance else {}),
+    }
+    if auto == "remote-code":
+        said["auto_map"] = AUTO_MAP
+    return dict(sorted({**record.settings, **said}.items()))
 
 
 def _model_file(vocabulary: Vocabulary) -> dict[str, bytes]:
@@ -105,33 +154,13 @@ def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> d
     return document if template.source is None else {**document, "post_processor": template.source}
 
 
-def _config(tokenizer: HfBpeTokenizer) -> dict[str, Any]:
-    """What tokenizer_config.json says: how the tokenizer was set up, with the values in force now."""
-    settings = {name: getattr(tokenizer, name, value) for name, value in tokenizer.init_kwargs.items() if name not in _LEFT_OUT}
-    settings["model_max_length"] = tokenizer.model_max_length
-    settings |= {name: None for name in settings if name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
-    settings |= tokenizer.special_tokens_map
-    if tokenizer.extra_special_tokens:
-        settings["additional_special_tokens"] = tokenizer.extra_special_tokens  # the one name that both 4.x and 5.x read
-    settings |= {
-        name: getattr(tokenizer, name)
-        for name in ("response_template", "chat_control_tokens")
-        if getattr(tokenizer, name, None)
-    }
-    settings["clean_up_tokenization_spaces"] = False
-    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
-    settings[MARKER] = {"version": hf_bpe.__version__}
-    settings = tokenizer.convert_added_tokens(settings, save=True)
-    return dict(sorted(settings.items()))
-
-
-def check(tokenizer: HfBpeTokenizer, files: Mapping[str, bytes]) -> None:
+def check(record: Record, files: Mapping[str, bytes]) -> None:
     """Read tokenizer.json back, with this package and with the `tokenizers` library, and compare with what was to be saved.
 
     Raises `ConversionRefused` showing the first difference.
     """
     content = files[TOKENIZER_FILE].decode()
-    vocabulary, template = tokenizer._vocabulary, tokenizer._template
+    vocabulary, template = record.vocabulary, record.template
     again = read_document(json.loads(content), TOKENIZER_FILE)
     if not _says_the_same(again.vocabulary.spec, vocabulary.spec):
         raise _not_exact(f"it reads back as {again.vocabulary.spec!r} instead of {vocabulary.spec!r}")
@@ -182,6 +211,11 @@ def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: st
     for path, content in zip(paths, files.values(), strict=True):
         if path.read_bytes() != content:
             raise OSError(f"{path}: what was read back is not what was written; the disk may be failing")
+    if CONFIG_FILE in files and CODE_FILE not in files:
+        beside = Path(folder, "config.json")
+        drift = drift_warning(beside.read_bytes() if beside.is_file() else None, os.fspath(folder))
+        if drift is not None:
+            warnings.warn(drift, RuntimeWarning, stacklevel=3)
     if CONFIG_FILE in files:
         _remove_superseded(Path(folder), start, files)
     return tuple(str(path) for path in paths)
@@ -197,7 +231,7 @@ def _holds_the_same(model: Path, content: bytes) -> bool:
 
 
 def _remove_superseded(folder: Path, start: str, files: Mapping[str, bytes]) -> None:
-    stale = [folder / (start + name) for name in _SUPERSEDED if name not in files]
+    stale = [folder / (start + name) for name in SUPERSEDED if name not in files]
     for path in [*stale, *(folder / f"{start}additional_chat_templates").glob("*.jinja")]:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

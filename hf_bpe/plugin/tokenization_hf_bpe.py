@@ -15,7 +15,7 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils import PaddingStrategy
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import saving
+from hf_bpe.plugin import hub, model_card, saving
 from hf_bpe.plugin.chat import encode_chat, resolve_template
 from hf_bpe.plugin.inputs import Batch, read_inputs
 from hf_bpe.plugin.loading import (
@@ -28,6 +28,8 @@ from hf_bpe.plugin.loading import (
     read_files,
     with_prefix_rule,
 )
+from hf_bpe.plugin.marker import MARKER
+from hf_bpe.plugin.origin import Origin
 from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
 from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
@@ -89,7 +91,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
                     "pass either a TokenizerSpec or a file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
                     "and .from_pretrained(folder) are the usual ways"
                 )
-            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, "")
+            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, Origin(""))
         if not loaded.is_complete:
             loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
         self._template = loaded.template
@@ -133,11 +135,17 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     def from_pretrained(cls, pretrained_model_name_or_path: str | os.PathLike[str], *inputs: Any, **kwargs: Any) -> Any:
         """Load a folder or a repository on the Hub; arguments as in every transformers tokenizer.
 
-        The folder need not have been saved by this class. Raises `FormatError` for damaged files and `ConversionRefused`,
-        which names the reason, for a tokenizer that cannot be run exactly.
+        The folder need not have been saved by this class: it may hold GPT-2's files, a rank file of tiktoken, a tekken.json or a
+        .model file only. Raises `FormatError` for damaged files and `ConversionRefused`, which names the reason, for a tokenizer
+        that cannot be run exactly.
+
+        pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
+            tokenizer_config.json does.
         """
+        given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
+        origin = Origin.of(pretrained_model_name_or_path, kwargs, *given)
         try:
-            return super().from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+            return super().from_pretrained(pretrained_model_name_or_path, *inputs, origin=origin, **kwargs)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
@@ -146,7 +154,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
     def _from_pretrained(cls, resolved_vocab_files: dict[str, Any], name: Any, *inputs: Any, **kwargs: Any) -> Any:
         """Read the vocabulary once, here: transformers would read it a second time and report damage without a name."""
         files = dict(resolved_vocab_files)
-        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), name)
+        origin = kwargs.pop("origin", None) or Origin(str(name))
+        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), origin)
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
@@ -501,6 +510,7 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
         *,
+        auto: saving.Auto = "marker",
         save_jinja_files: bool = True,
         **kwargs: Any,
     ) -> tuple[str, ...]:
@@ -508,21 +518,60 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
         The files are read back and compared before they take their names; on any error the folder is as it was.
         Returns the paths.
+
+        auto: how `AutoTokenizer` is told of this class: by a "marker" (no code in the folder, loads everywhere), by the
+            "class-name", or by "remote-code" for those who trust it; see docs/huggingface.md.
+        push_to_hub: also push to `repo_id` (default: the name of the folder), with the arguments of `push_to_hub`.
         """
-        if legacy_format or push_to_hub:
+        if legacy_format:
             raise NotImplementedError(
-                "save_pretrained writes tokenizer.json and tokenizer_config.json into a folder; it has no legacy_format, and "
-                "tokenizer.push_to_hub(repository) is the way to the Hub"
+                "save_pretrained writes tokenizer.json and tokenizer_config.json; it has no legacy_format"
             )
-        files = saving.render(self, in_jinja_file=save_jinja_files)
-        saving.check(self, files)
-        return saving.write(save_directory, files, filename_prefix)
+        record = self._record()
+        files = saving.render(record, auto=auto, in_jinja_file=save_jinja_files)
+        saving.check(record, files)
+        paths = saving.write(save_directory, files, filename_prefix)
+        if push_to_hub:
+            hub.push(record, files, kwargs.pop("repo_id", None) or Path(save_directory).resolve().name, **kwargs)
+        return paths
+
+    def push_to_hub(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> Any:
+        """Push the tokenizer with a model card to a repository on the Hub, made if missing. Returns the commit.
+
+        auto: as in `save_pretrained`. kwargs: private, revision (a branch, made if missing), create_pr, commit_message,
+        commit_description, token, tags, license, language, corpus, overwrite_card; see `hf_bpe.plugin.hub.push`.
+
+        Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. Nothing is changed then.
+
+        >>> tokenizer.push_to_hub("me/my-tokenizer", private=True)  # doctest: +SKIP
+        """
+        record = self._record()
+        files = saving.render(record, auto=auto)
+        saving.check(record, files)
+        return hub.push(record, files, repo_id, **kwargs)
+
+    def model_card(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> str:
+        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, as there."""
+        record = self._record()
+        return model_card.render(record, saving.render(record, auto=auto), repo_id, **kwargs)
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Save tokenizer.json alone. Returns its path."""
-        files = {TOKENIZER_FILE: saving.render(self, in_jinja_file=True)[TOKENIZER_FILE]}
-        saving.check(self, files)
+        record = self._record()
+        files = {TOKENIZER_FILE: saving.render(record)[TOKENIZER_FILE]}
+        saving.check(record, files)
         return saving.write(Path(save_directory), files, filename_prefix)
+
+    def _record(self) -> saving.Record:
+        """How the tokenizer is set up, with the values in force now."""
+        settings = {name: getattr(self, name, value) for name, value in self.init_kwargs.items() if name not in saving.LEFT_OUT}
+        settings |= {name: None for name in settings if name in self.SPECIAL_TOKENS_ATTRIBUTES}
+        settings |= self.special_tokens_map
+        named = {"model_max_length": self.model_max_length, "additional_special_tokens": self.extra_special_tokens}
+        named |= {name: getattr(self, name, None) for name in ("response_template", "chat_control_tokens")}
+        settings |= {name: value for name, value in named.items() if value or name == "model_max_length"}
+        settings = self.convert_added_tokens(settings, save=True)
+        return saving.Record(self._vocabulary, self._template, self.chat_template, settings, self.init_kwargs.get(MARKER))
 
 
 def _refuse_alignment(**asked: bool) -> None:

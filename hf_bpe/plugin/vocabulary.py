@@ -149,7 +149,7 @@ class Vocabulary:
     @cached_property
     def next_id(self) -> int:
         """The id that the next added token gets."""
-        return 1 + max([*self._tokens, *self.by_id])
+        return max(self._base.n_vocab, 1 + max(self.by_id, default=-1))
 
     def ids(self) -> dict[str, int]:
         """Token -> id, tokens in the spelling of files of their dialect, added tokens as they are. The caller's own."""
@@ -165,7 +165,7 @@ class Vocabulary:
         if added is not None:
             return added.id
         spelt = self.spelling.read(token)
-        return None if spelt is None else self._base.vocab.get(spelt)
+        return None if spelt is None else self._base_id(spelt)
 
     def token_of(self, token_id: int) -> str | None:
         """The token with an id in the spelling of `ids`, None if there is none. Raises `OverflowError` below zero."""
@@ -213,18 +213,24 @@ class Vocabulary:
         over. Raises `ValueError` for a token that no tokenizer.json can hold.
         """
         added = dict(self.by_content)
-        next_id, changed = self.next_id, 0
+        next_id, changed = 0, 0
         for token in tokens:
             if not token.content:
                 continue
             token_id = added[token.content].id if token.content in added else self._id_in_base(token.content)
-            new = _from_library_token(token, next_id if token_id is None else token_id, self.spelling.matches_normalized)
+            if token_id is None:
+                token_id = next_id or self.next_id
+                next_id = token_id + 1
+            new = _from_library_token(token, token_id, self.spelling.matches_normalized)
             if added.get(token.content) == new:
                 continue
             added[token.content] = new
-            next_id += token_id is None
             changed += 1
         return (Vocabulary(self._base, tuple(added.values()), self._counted), changed) if changed else (self, 0)
+
+    def _base_id(self, token: bytes) -> int | None:
+        table = self._base.table  # asked itself: the dict is made when first needed, which loading a folder should not do
+        return self._base.vocab.get(token) if table is None else table.token_id(token)
 
     def _id_in_base(self, content: str) -> int | None:
         try:
@@ -232,12 +238,12 @@ class Vocabulary:
         except UnicodeEncodeError:
             raise ValueError(f"added token {content!r} holds a lone surrogate, which no UTF-8 text does") from None
         spelt = self.spelling.read(content)
-        if spelt not in (None, text) and spelt in self._base.vocab:
+        if spelt is not None and spelt != text and self._base_id(spelt) is not None:
             raise ValueError(
                 f"added token {content!r} cannot be told from the token {spelt!r}, which byte-level files spell the same; "
                 "choose another text, such as one in angle brackets"
             )
-        token_id = self._base.vocab.get(text)
+        token_id = self._base_id(text)
         holder = None if token_id is None else self.by_id.get(token_id)
         if holder is not None and holder.content != content:
             raise ValueError(f"added token {content!r} has the id of the added token {holder.content!r}")

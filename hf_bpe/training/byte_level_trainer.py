@@ -134,7 +134,7 @@ def train_byte_level(
         add_prefix_space=add_prefix_space,
     )
     counter = _make_counter(bare, special_tokens, num_threads, engine)
-    _count_corpus(corpus, counter, bare, special_tokens, progress)
+    seen = _count_corpus(corpus, counter, bare, special_tokens, progress)
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
         bar.update(len(merges) - bar.n)
@@ -146,7 +146,13 @@ def train_byte_level(
             "lower min_frequency.",
             stacklevel=3,
         )
-    return _build_spec(merges, bare, special_tokens)
+    provenance = {
+        "made by": "hf_bpe.train",
+        "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else\x27s business
+        "pairs merged if seen": f"{min_frequency:,} times or more",
+        "longest token": f"{max_token_length} bytes" if max_token_length else "no limit",
+    }
+    return _build_spec(merges, bare, special_tokens, provenance)
 
 
 def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency: int, max_token_length: int | None) -> int:
@@ -174,7 +180,8 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
 
 def _count_corpus(
     corpus: Corpus, counter: WordCounter, rules: TokenizerSpec, special_tokens: Sequence[str], progress: bool
-) -> None:
+) -> int:
+    """Count a corpus, and return its size in bytes."""
     # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
     cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
     cuttable = cuttable and not any("\n" in token for token in special_tokens)
@@ -188,9 +195,12 @@ def _count_corpus(
             bar.update(size)
     if not seen:
         raise CorpusError("the corpus is empty: no text to learn from")
+    return seen
 
 
-def _build_spec(merges: list[tuple[int, int]], rules: TokenizerSpec, special_tokens: Sequence[str]) -> TokenizerSpec:
+def _build_spec(
+    merges: list[tuple[int, int]], rules: TokenizerSpec, special_tokens: Sequence[str], provenance: dict[str, str]
+) -> TokenizerSpec:
     tokens = [bytes([byte]) for byte in range(256)]
     pairs = []
     for left, right in merges:
@@ -201,5 +211,5 @@ def _build_spec(merges: list[tuple[int, int]], rules: TokenizerSpec, special_tok
         vocab={token: token_id for token_id, token in enumerate(tokens)},
         merges=tuple(pairs),
         added_tokens=tuple(added),
-        provenance={"made by": "hf_bpe.train"},
+        provenance=provenance,
     )

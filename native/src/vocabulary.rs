@@ -11,7 +11,7 @@ use crate::{
     error::EngineError,
     merge::{MergeScratch, merge_piece},
     merge_runs::{merge_runs, runs_of},
-    pair_table::{Merge, PairTable},
+    pair_table::{Merge, NO_RANK, PairTable},
     recover::{merge_by_spelling, recover},
     spellings::{BYTES, Spellings},
 };
@@ -35,6 +35,7 @@ pub struct Vocabulary {
     pub ids: Vec<u32>,
     is_by_rank: bool,
     resolved: OnceLock<Resolved>,
+    by_id: OnceLock<Vec<(u32, u32)>>,
     merged_by_spelling: AtomicUsize,
 }
 
@@ -62,11 +63,20 @@ impl Vocabulary {
             joined.clear();
             joined.extend_from_slice(left);
             joined.extend_from_slice(right);
-            pairs.push(Merge { left: symbol(left)?, right: symbol(right)?, made: symbol(&joined)? });
+            let merge = Merge { left: symbol(left)?, right: symbol(right)?, made: symbol(&joined)? };
+            if pairs.rank(merge.left, merge.right) != NO_RANK {
+                return Err(EngineError::Spec(format!("the merge that makes {:?} comes twice", String::from_utf8_lossy(&joined))));
+            }
+            pairs.push(merge);
         }
         let ids = ids.into_iter().zip(spellings.iter()).map(|(id, token)| id.ok_or_else(|| lacking(token))).collect::<Result<_, _>>()?;
         let resolved = OnceLock::from(Resolved { pairs, unreachable: Vec::new() });
-        Ok(Self { spellings, ids, is_by_rank: false, resolved, merged_by_spelling: AtomicUsize::new(0) })
+        let vocabulary =
+            Self { spellings, ids, is_by_rank: false, resolved, by_id: OnceLock::new(), merged_by_spelling: AtomicUsize::new(0) };
+        if vocabulary.by_id().windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(EngineError::Spec("an id comes twice".to_owned()));
+        }
+        Ok(vocabulary)
     }
 
     /// From tiktoken's format, a line for each token: its bytes in base64, a space, its rank. Every byte must be among them,
@@ -104,7 +114,43 @@ impl Vocabulary {
             return Err(EngineError::TooManyMerges { limit: PairTable::MOST });
         }
         let spellings = Spellings::bytes_and(&longer)?;
-        Ok(Self { spellings, ids, is_by_rank: true, resolved: OnceLock::new(), merged_by_spelling: AtomicUsize::new(0) })
+        let (resolved, by_id) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { spellings, ids, is_by_rank: true, resolved, by_id, merged_by_spelling: AtomicUsize::new(0) })
+    }
+
+    /// From tokens and merges in the printable spelling of bytes; a merge is its two tokens.
+    pub fn from_spelled(vocab: &[(&str, u32)], merges: &[(&str, &str)]) -> Result<Self, EngineError> {
+        let mut bytes = Vec::with_capacity(8 * (vocab.len() + 2 * merges.len()));
+        let mut ends = Vec::with_capacity(vocab.len() + 2 * merges.len());
+        let spelled = vocab.iter().map(|(token, _)| token).chain(merges.iter().flat_map(|(left, right)| [left, right]));
+        for token in spelled {
+            for character in token.chars() {
+                bytes.push(spelled_byte(character).ok_or_else(|| EngineError::Spec(format!("{token:?} spells no bytes")))?);
+            }
+            ends.push(bytes.len());
+        }
+        let mut start = 0;
+        let mut tokens = ends.iter().map(|end| &bytes[std::mem::replace(&mut start, *end)..*end]);
+        let vocab: Vec<(&[u8], u32)> = tokens.by_ref().zip(vocab).map(|(token, (_, id))| (token, *id)).collect();
+        let merges: Vec<(&[u8], &[u8])> = std::iter::from_fn(|| Some((tokens.next()?, tokens.next()?))).collect();
+        Self::new(&vocab, &merges)
+    }
+
+    /// (id, symbol), by id.
+    fn by_id(&self) -> &[(u32, u32)] {
+        self.by_id.get_or_init(|| {
+            let mut by_id: Vec<(u32, u32)> = self.ids.iter().copied().zip(0..).collect();
+            if !by_id.is_sorted() {
+                by_id.sort_unstable();
+            }
+            by_id
+        })
+    }
+
+    /// The bytes of an id.
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        let at = self.by_id().binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(self.spellings.get(self.by_id()[at].1))
     }
 
     fn resolved(&self) -> &Resolved {
@@ -168,6 +214,17 @@ fn parse_line(line: &[u8], bytes: &mut Vec<u8>) -> Option<(u32, usize)> {
     let length = STANDARD.decode_slice(token, &mut bytes[before..]).ok()?;
     bytes.truncate(before + length);
     Some((digits.iter().fold(0, |rank, digit| 10 * rank + u32::from(digit - b'0')), length))
+}
+
+/// The byte that a character of the printable alphabet spells: itself where Latin-1 can print it, else the n-th of the 68 others.
+fn spelled_byte(character: char) -> Option<u8> {
+    match u32::from(character) {
+        code @ (0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF) => Some(code as u8),
+        code @ 0x100..=0x120 => Some((code - 0x100) as u8),        // 0x00 to 0x20
+        code @ 0x121..=0x142 => Some((code - 0x121 + 0x7F) as u8), // 0x7F to 0xA0
+        0x143 => Some(0xAD),
+        _ => None,
+    }
 }
 
 fn lacking(token: &[u8]) -> EngineError {

@@ -12,7 +12,7 @@ const SPACE: char = '\u{2581}';
 fn rules(prepend: Prepend) -> Rules<'static> {
     Rules {
         byte_fallback: false,
-        normalizer: Settings { prepend, remove_extra_spaces: false, escape_spaces: true, space_is_suffix: false, charsmap: b"" },
+        normalizer: Settings { prepend, prefix_before_space: true, remove_extra_spaces: false, escape_spaces: true, space_is_suffix: false, charsmap: b"" },
         denormalizer: b"",
         unknown_surface: "?",
     }

@@ -61,7 +61,7 @@ def fails(run):
         assert result.exit_code == code, result.output
         assert result.stdout == ""
         assert "Traceback" not in result.stderr
-        if code == 1:
+        if code == 1 or arguments[0] == "verify":
             assert result.stderr.startswith("error: ")
             assert len(result.stderr.splitlines()) == 1
         return " ".join(result.stderr.replace("│", " ").split())

@@ -219,6 +219,7 @@ def document(change=None, **parts):
 
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False}
 SPACE_TO_SYMBOL = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+SPACE_SPLIT = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
 GAP = {**to_dict(small())["model"]["vocab"], "zz": 5000}
 
 
@@ -226,12 +227,78 @@ GAP = {**to_dict(small())["model"]["vocab"], "zz": 5000}
     "change",
     [
         {"pre_tokenizer": METASPACE},
-        {"pre_tokenizer": {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}},
+        {"pre_tokenizer": SPACE_SPLIT},
         {"normalizer": {"type": "Sequence", "normalizers": [SPACE_TO_SYMBOL, {"type": "Prepend", "prepend": "▁"}]}},
     ],
 )
 def test_other_spellings_of_the_same_are_read(change):
     assert conversion.equality.first_difference(from_dict(document(**change), "x"), small()) is None
+
+
+WITHOUT_STRIP = {"type": "Sequence", "decoders": to_dict(small())["decoder"]["decoders"][:-1]}
+STYLES = {
+    "Llama 2, legacy": {},
+    "Metaspace always": {"normalizer": None, "pre_tokenizer": METASPACE},
+    "Metaspace first, as with legacy=False": {"normalizer": None, "pre_tokenizer": METASPACE | {"prepend_scheme": "first"}},
+    "Metaspace never": {"normalizer": None, "pre_tokenizer": METASPACE | {"prepend_scheme": "never"}, "decoder": WITHOUT_STRIP},
+    "Metaspace of old files": {
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True, "prepend_scheme": "first", "split": False},
+    },
+    "Metaspace after Replace": {"normalizer": SPACE_TO_SYMBOL, "pre_tokenizer": METASPACE},
+    "Gemma": {"normalizer": SPACE_TO_SYMBOL, "pre_tokenizer": SPACE_SPLIT, "decoder": WITHOUT_STRIP},
+    "no Fuse": {
+        "normalizer": SPACE_TO_SYMBOL,
+        "pre_tokenizer": None,
+        "decoder": {"type": "Sequence", "decoders": WITHOUT_STRIP["decoders"][:-1]},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_style_of_file_gives_the_ids_and_texts_of_tokenizers(style):
+    data = document(**STYLES[style])
+    token = {"content": "<s>", "single_word": False, "lstrip": False, "normalized": False, "special": True}
+    data["added_tokens"] = [{"id": 1, "rstrip": True, **token}]  # rstrip: as Phi-3 has it
+    stock = tokenizers.Tokenizer.from_str(json.dumps(data))
+    spec = from_dict(data, "x")
+    written = tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec)))
+    assert conversion.equality.first_difference(from_dict(to_dict(spec), "x"), spec) is None
+    native, reference = Encoder(spec, engine="native"), Encoder(spec, engine="reference")
+    texts = [
+        "",
+        " ",
+        "▁",
+        "  a",
+        "▁a",
+        " <s>a",
+        "<s> a",
+        "<s><s>",
+        "a<s>▁b",
+        *fuzz(["▁", " ", "ab", "a", "<s>", "é", "中", "x"], 800),
+    ]
+    for text in texts:
+        ids = stock.encode(text, add_special_tokens=False).ids
+        assert native.encode(text, allowed_special="all") == ids, text
+        assert reference.encode(text, allowed_special="all") == ids, text
+        assert written.encode(text, add_special_tokens=False).ids == ids, text
+        assert stock.decode(ids) == native.decode(ids) == reference.decode(ids), text
+
+
+def test_offsets_without_a_prefix_are_those_of_tokenizers():
+    data = document(normalizer=None, pre_tokenizer=METASPACE)
+    stock, spec = tokenizers.Tokenizer.from_str(json.dumps(data)), from_dict(data, "x")
+    for text in [" ab", "ab ab", "▁ab é"]:
+        for engine in ("native", "reference"):
+            _, spans = Encoder(spec, engine=engine).encode_with_offsets(text)
+            assert spans.tolist() == [list(span) for span in stock.encode(text, add_special_tokens=False).offsets], text
+
+
+@pytest.mark.parametrize("name", ["x.model", "x.gguf", "x.tiktoken"])
+def test_other_formats_do_not_leave_the_prefix_out(tmp_path, name):
+    spec = from_dict(document(normalizer=None, pre_tokenizer=METASPACE), "x")
+    with pytest.raises(ConversionRefused, match="begins with|no fixed text"):
+        conversion.save(spec, tmp_path / name)
 
 
 def test_a_list_of_all_splits_gives_the_same_model():
@@ -252,7 +319,9 @@ def test_an_entry_that_no_merge_makes_is_never_made():
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (document(normalizer=SPACE_TO_SYMBOL, pre_tokenizer=METASPACE), "leaves the prefix out where the text begins with a space"),
+        (document(normalizer={"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}, pre_tokenizer=METASPACE), "no SentencePiece model does that"),
+        (document(normalizer=None, pre_tokenizer=METASPACE | {"replacement": "_"}), "Metaspace with '_'"),
+        (document(pre_tokenizer={"type": "Sequence", "pretokenizers": [SPACE_SPLIT, METASPACE]}), "pre_tokenizer holds Metaspace"),
         (document(pre_tokenizer=METASPACE | {"split": True}), "cuts before every '▁', and '▁' \\+ '▁' merge across"),
         (document(pre_tokenizer={"type": "Whitespace"}), "pre_tokenizer holds Whitespace"),
         (document(normalizer={"type": "Precompiled", "precompiled_charsmap": ""}), "whole grapheme clusters"),

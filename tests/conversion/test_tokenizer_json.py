@@ -232,25 +232,23 @@ def test_a_post_processor_is_left_to_others_and_named(post_processor):
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}}, "empty Sequence"),
         ({"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}}, "ends with Metaspace"),
         ({"pre_tokenizer": BYTE_LEVEL | {"add_prefix_space": True}}, "add_prefix_space puts a space before the text"),
-        ({"pre_tokenizer": sequence({"type": "Digits", "individual_digits": True})}, "holds Digits"),
-        ({"pre_tokenizer": sequence(split(" ", kind="String"))}, "a Split at a fixed string"),
-        ({"pre_tokenizer": sequence(split("a", "Removed"))}, "behavior 'Removed' and invert false"),
-        ({"pre_tokenizer": sequence(split("a", "MergedWithNext"))}, "behavior 'MergedWithNext'"),
-        ({"pre_tokenizer": sequence(split("a", "Contiguous"))}, "behavior 'Contiguous'"),
-        ({"pre_tokenizer": sequence(split("a"), split("b"))}, "2 Splits in a row"),
+        ({"pre_tokenizer": sequence({"type": "UnicodeScripts"})}, "holds UnicodeScripts, which cuts where the script changes"),
+        ({"pre_tokenizer": sequence({"type": "BertPreTokenizer"})}, "holds BertPreTokenizer, which both drops"),
+        ({"pre_tokenizer": sequence({"type": "Metaspace"})}, "holds Metaspace, which writes spaces"),
+        ({"pre_tokenizer": sequence({"type": "Another"})}, "holds Another, which is no pattern known here"),
+        ({"pre_tokenizer": sequence(split("", kind="String"))}, "can match the empty string"),
+        ({"pre_tokenizer": sequence(split("ab", "Removed"))}, "'Removed' at more than single characters"),
+        ({"pre_tokenizer": sequence(split("a", "Torn"))}, "behavior 'Torn' is not known"),
+        ({"pre_tokenizer": sequence(split("a"), split("b", "Removed"))}, "not the first one"),
+        ({"pre_tokenizer": sequence({"type": "FixedLength", "length": 0})}, "FixedLength with a length of 0"),
         ({"pre_tokenizer": sequence(split("a*"))}, "can match the empty string"),
         ({"pre_tokenizer": sequence(split("(a"))}, "expected '\\)'"),
         ({"pre_tokenizer": sequence(split(r"\w+"))}, r"Oniguruma's \\w"),
         ({"pre_tokenizer": sequence(split("(?i:st)"))}, "also matches a single character"),
-        (
-            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [split("a"), BYTE_LEVEL | {"use_regex": True}]}},
-            "splits again",
-        ),
         ({"decoder": None}, r"\$.decoder is null"),
         ({"decoder": {"type": "WordPiece"}}, r"\$.decoder is WordPiece"),
         ({"model": model(type="Unigram")}, r"\$.model.type is 'Unigram'"),
         ({"model": model(dropout=0.1)}, r"\$.model.dropout"),
-        ({"model": model(byte_fallback=True)}, r"\$.model.byte_fallback"),
         ({"model": model(continuing_subword_prefix="##")}, r"continuing_subword_prefix: tokens are spelled with '##'"),
         ({"model": model(end_of_word_suffix="</w>")}, "end_of_word_suffix"),
         (
@@ -265,9 +263,21 @@ def test_what_no_pattern_and_merges_can_say_is_refused_by_name(change, complaint
     assert str(caught.value).startswith("some/tokenizer.json: ")
 
 
-@pytest.mark.parametrize("unk_token", [None, "<|endoftext|>"])
-def test_an_unknown_token_has_no_effect_where_every_byte_is_known(unk_token):
-    assert from_dict(document(model=model(unk_token=unk_token)), "x") == small_spec()
+@pytest.mark.parametrize(
+    "options",
+    [{"unk_token": "<|endoftext|>"}, {"fuse_unk": True}, {"byte_fallback": True}, {"dropout": 0.0}, {"end_of_word_suffix": ""}],
+)
+def test_what_is_for_unknown_characters_has_no_effect_where_every_byte_is_known(options):
+    data = document(model=model(**options))
+    assert from_dict(data, "x") == small_spec()
+    assert tokenizers.Tokenizer.from_str(json.dumps(data)).encode("abc é 中").ids == Encoder(small_spec()).encode_ordinary(
+        "abc é 中"
+    )
+
+
+def test_a_sequence_of_one_decoder_is_that_decoder():
+    decoder = document()["decoder"]
+    assert from_dict(document(decoder={"type": "Sequence", "decoders": [decoder]}), "x") == small_spec()
 
 
 VOCAB = document()["model"]["vocab"]

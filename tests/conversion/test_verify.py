@@ -6,17 +6,18 @@ import pytest
 
 import conversion
 from conversion.nasty_strings import nasty_strings
-from conversion.verification import documents
-from conversion.verification.documents import read_documents
+from conversion.verification.report import OriginReport
 from hf_bpe import AddedToken, Encoder
-from hf_bpe.errors import CorpusError
 from tests.conversion.support import small_spec, spec_of_tokens
 from tests.support.vocabularies import byte_spec, cl100k_spec, gpt2_spec
 
 
 def test_equal_descriptions_are_proof_for_every_input():
     report = conversion.verify(small_spec(), Encoder(small_spec()))
-    assert report.proof == "both are descriptions of one tokenizer, run by one engine: equal on every input"
+    assert report.proof == (
+        "equal on every input: one engine (hf_bpe) runs both, and both have the same dialect, pattern, unmatched, ignore_merges, "
+        "added tokens, merges, vocab"
+    )
     assert report.equal
     assert (report.structure, report.first, report.smallest) == (None, None, None)
 
@@ -83,7 +84,7 @@ def test_the_first_difference_shows_where_the_ids_part():
     a, b = spec_of_tokens([b"#@"], pattern=None), byte_spec()
     report = conversion.verify(a, b, texts=["x" * 100 + "#@" + "y" * 100])
     assert report.first is not None
-    assert report.differing == 1
+    assert report.origins[-1] == OriginReport("given", 1, 1)
     assert (report.first.ids_in_common, report.first.a_ids[0], report.first.b_ids[:2]) == (100, 256, (35, 64))
     assert "#@" in report.first.text
     assert len(report.first.text) <= 80
@@ -128,45 +129,3 @@ def test_the_official_loader_reads_files_only():
         conversion.verify(small_spec(), small_spec(), loader="official")
     with pytest.raises(ValueError, match="loader 'oficial' is not known"):
         conversion.verify(small_spec(), small_spec(), loader="oficial")
-
-
-# -- corpus -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_corpus_is_read_document_by_document(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_bytes(b"one\r\n<|endoftext|>\r\ntwo <|endoftext|>\nlines\n<|endoftext|>\n<|endoftext|>\nthree")
-    found = list(read_documents(path))
-    assert found == [
-        ("corpus.txt, document 1", "one\r\n"),
-        ("corpus.txt, document 2", "two <|endoftext|>\nlines\n"),
-        ("corpus.txt, document 3", "three"),
-    ]
-    report = conversion.verify(byte_spec(), byte_spec(), corpus=[path, path])
-    assert report.documents - report.builtin == 6
-
-
-def test_long_documents_are_cut_and_nothing_is_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "_MAX_CHARACTERS", 10)
-    path = tmp_path / "corpus.txt"
-    text = "abc\n" * 7 + "d" * 35
-    path.write_text(text)
-    parts = [part for _, part in read_documents(path)]
-    assert "".join(parts) == text
-    assert max(map(len, parts)) < 20
-
-
-def test_a_difference_in_the_corpus_is_named(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("same\n<|endoftext|>\n#@\n")
-    report = conversion.verify(spec_of_tokens([b"#@"]), byte_spec(), corpus=path)
-    assert report.first is not None
-    assert report.first.where == "corpus.txt, document 2"
-
-
-def test_a_corpus_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(CorpusError, match=r"nothing.txt: cannot be read: No such file"):
-        conversion.verify(byte_spec(), byte_spec(), corpus=tmp_path / "nothing.txt")
-    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
-    with pytest.raises(CorpusError, match=r"latin.txt: not UTF-8 text: .*0xE9"):
-        conversion.verify(byte_spec(), byte_spec(), corpus=tmp_path / "latin.txt")

@@ -145,7 +145,7 @@ def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
     a, b = write(tmp_path / "a.txt", b"x" * 100), write(tmp_path / "b.txt", b"second")
     os.utime(a, ns=(1, 1))
 
-    found = hf_bpe.encoding.sources.find_sources([a, b])[0]
+    found = hf_bpe.corpus.sources.find_sources([a, b])[0]
     a.write_bytes(b"other")
     with pytest.raises(CorpusError, match=r"a\.txt: was changed while it was read"):
         found.check_unchanged()

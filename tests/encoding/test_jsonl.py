@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hf_bpe.encoding.documents import as_int64
-from hf_bpe.encoding.jsonl import extract_by_definition
+from hf_bpe.corpus.documents import as_int64
+from hf_bpe.corpus.jsonl import extract_by_definition
 from hf_bpe.engine import native
 from hf_bpe.engine.reference import as_unicode
 

@@ -107,7 +107,7 @@ STAGES = [
     ("syncing to a full disk", os, "fsync", FULL),
     ("naming", Path, "replace", Stop()),
     ("encoding", hf_bpe.encoding.ids.IdMaker, "_encode", KeyboardInterrupt()),
-    ("reading", hf_bpe.encoding.streams.Stream, "_read", Stop()),
+    ("reading", hf_bpe.corpus.streams.Stream, "_read", Stop()),
 ]
 
 

@@ -47,7 +47,7 @@ type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (*, vocabulary, normalizer, add_prefix_space, pattern, family, keep_unmatched, ignore_merges, added_tokens))]
+    #[pyo3(signature = (*, vocabulary, normalizer, add_prefix_space, pattern, family, keep_unmatched, ignore_merges, added_tokens, stages = Vec::new()))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -59,9 +59,11 @@ impl Engine {
         keep_unmatched: bool,
         ignore_merges: bool,
         added_tokens: Vec<AddedTokenFields>,
+        stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let model = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
-            let splitter = Splitter::new(pattern, family, keep_unmatched)?;
+            let then = stages.iter().map(|(pattern, family)| Splitter::new(Some(pattern), family.as_deref(), true));
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(then.collect::<Result<_, _>>()?);
             Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
         });
         let model = model.map_err(|error| raise(py, error))?;
@@ -72,7 +74,7 @@ impl Engine {
     /// Of a SentencePiece model. `kinds` has a byte for each piece: its number in the model file.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, remove_extra_whitespaces, escape_whitespaces,
+    #[pyo3(signature = (*, contents, scores, kinds, byte_fallback, prepend_scheme, prefix_before_space, remove_extra_whitespaces, escape_whitespaces,
         treat_whitespace_as_suffix, precompiled_charsmap, denormalizer_charsmap, unk_surface, added_tokens))]
     fn from_pieces(
         py: Python<'_>,
@@ -81,6 +83,7 @@ impl Engine {
         kinds: &[u8],
         byte_fallback: bool,
         prepend_scheme: &str,
+        prefix_before_space: bool,
         remove_extra_whitespaces: bool,
         escape_whitespaces: bool,
         treat_whitespace_as_suffix: bool,
@@ -100,6 +103,7 @@ impl Engine {
                     "never" => Prepend::Never,
                     other => return Err(PyValueError::new_err(format!("prepend_scheme is {other:?}"))),
                 },
+                prefix_before_space,
                 remove_extra_spaces: remove_extra_whitespaces,
                 escape_spaces: escape_whitespaces,
                 space_is_suffix: treat_whitespace_as_suffix,

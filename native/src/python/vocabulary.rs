@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use pyo3::{
+    exceptions::PyValueError,
     prelude::*,
-    types::{PyBytes, PyDict, PyTuple},
+    types::{PyBytes, PyDict, PyFrozenSet, PyInt, PyList, PyString, PyTuple},
 };
 
 use super::errors::{raise, run};
@@ -33,6 +34,28 @@ impl Vocabulary {
         Ok(Self(Arc::new(vocabulary)))
     }
 
+    #[staticmethod]
+    fn from_spelled(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: &Bound<'_, PyList>,
+        without: &Bound<'_, PyFrozenSet>,
+    ) -> PyResult<Self> {
+        let mut tokens: Vec<(Bound<'_, PyString>, u32)> = Vec::with_capacity(vocab.len());
+        for (token, id) in vocab.iter() {
+            if without.is_empty() || !without.contains(&token)? {
+                let id = u32::try_from(id.cast_exact::<PyInt>()?.extract::<i32>()?)?;
+                tokens.push((token.cast_into::<PyString>()?, id));
+            }
+        }
+        let tokens: Vec<(&str, u32)> = tokens.iter().map(|(token, id)| Ok((token.to_str()?, *id))).collect::<PyResult<_>>()?;
+        let entries: Vec<Bound<'_, PyAny>> = merges.iter().collect();
+        let pairs: Vec<Merge<'_>> = entries.iter().map(Merge::of).collect::<PyResult<_>>()?;
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(Merge::tokens).collect::<PyResult<_>>()?;
+        let made = vocabulary::Vocabulary::from_spelled(&tokens, &pairs);
+        made.map(|vocabulary| Self(Arc::new(vocabulary))).map_err(|error| raise(py, error))
+    }
+
     /// Token bytes -> id, in the order of ids.
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut entries: Vec<(u32, &[u8])> = self.0.ids.iter().copied().zip(self.0.spellings.iter()).collect();
@@ -54,10 +77,9 @@ impl Vocabulary {
         self.0.spellings.find(token).map(|symbol| self.0.ids[symbol as usize])
     }
 
-    /// The bytes of a token, or None. Looks at every id.
+    /// The bytes of a token, or None.
     fn token_bytes<'py>(&self, py: Python<'py>, token_id: i64) -> Option<Bound<'py, PyBytes>> {
-        let symbol = self.0.ids.iter().position(|id| i64::from(*id) == token_id)?;
-        Some(PyBytes::new(py, self.0.spellings.get(symbol as u32)))
+        Some(PyBytes::new(py, self.0.token(u32::try_from(token_id).ok()?)?))
     }
 
     /// The largest id + 1.
@@ -80,5 +102,32 @@ impl Vocabulary {
 
     fn __len__(&self) -> usize {
         self.0.ids.len()
+    }
+}
+
+/// A merge as files have it: two tokens with a space between them, or a list of the two.
+enum Merge<'py> {
+    Text(&'py Bound<'py, PyString>),
+    Pair([Bound<'py, PyString>; 2]),
+}
+
+impl<'py> Merge<'py> {
+    fn of(entry: &'py Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = entry.cast::<PyString>() {
+            return Ok(Self::Text(text));
+        }
+        let pair = entry.cast::<PyList>()?;
+        if pair.len() != 2 {
+            return Err(PyValueError::new_err("a merge is not of two tokens"));
+        }
+        Ok(Self::Pair([pair.get_item(0)?.cast_into()?, pair.get_item(1)?.cast_into()?]))
+    }
+
+    fn tokens(&self) -> PyResult<(&str, &str)> {
+        match self {
+            Self::Pair([left, right]) => Ok((left.to_str()?, right.to_str()?)),
+            // A second space would be in the right token, where it spells no byte.
+            Self::Text(text) => text.to_str()?.split_once(' ').ok_or_else(|| PyValueError::new_err("a merge is not of two tokens")),
+        }
     }
 }

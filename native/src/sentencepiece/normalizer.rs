@@ -56,6 +56,7 @@ struct Bit<'t> {
 #[derive(Debug)]
 pub struct Normalizer {
     prepend: Prepend,
+    prefix_before_space: bool,
     remove_extra_spaces: bool,
     escape_spaces: bool,
     space_is_suffix: bool,
@@ -70,6 +71,8 @@ pub struct Normalizer {
 pub struct Settings<'s> {
     /// Whether a space is added.
     pub prepend: Prepend,
+    /// Also where the text begins with a space.
+    pub prefix_before_space: bool,
     /// Spaces at both ends go, and of several in a row all but one.
     pub remove_extra_spaces: bool,
     /// A space and U+2581 are the same.
@@ -83,7 +86,7 @@ pub struct Settings<'s> {
 impl Normalizer {
     /// `user_defined`: pieces that nothing is done to.
     pub fn new(settings: Settings<'_>, user_defined: &[&str]) -> Result<Self, EngineError> {
-        let Settings { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap } = settings;
+        let Settings { prepend, prefix_before_space, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap } = settings;
         let charsmap = if charsmap.is_empty() { None } else { Some(Charsmap::new(charsmap)?) };
         charsmap.as_ref().map_or(Ok(()), Charsmap::is_text)?;
         let mut is_stop = Box::new([false; 256]);
@@ -100,7 +103,7 @@ impl Normalizer {
             let built = builder.match_kind(MatchKind::LeftmostLongest).start_kind(StartKind::Anchored).build(user_defined);
             Some(built.map_err(|error| EngineError::Spec(format!("the user-defined pieces cannot be compiled: {error}")))?)
         };
-        Ok(Self { prepend, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap, user_defined: finder, is_stop })
+        Ok(Self { prepend, prefix_before_space, remove_extra_spaces, escape_spaces, space_is_suffix, charsmap, user_defined: finder, is_stop })
     }
 
     /// Whether spaces are escaped.
@@ -116,6 +119,7 @@ impl Normalizer {
         }
         let adds_space = self.prepend == Prepend::Always || (self.prepend == Prepend::First && at_start);
         let (prefix, suffix) = (adds_space && !self.space_is_suffix, adds_space && self.space_is_suffix);
+        let prefix = prefix && (self.prefix_before_space || !text.starts_with([' ', '\u{2581}']));
         if into.origins.is_none() && self.charsmap.is_none() && !self.remove_extra_spaces {
             into.text.reserve(text.len() + 1);
             into.text.push_str(if prefix { " " } else { "" });

@@ -41,6 +41,8 @@ pub enum Splitter {
     Kinds(KindBorders),
     /// Any other pattern.
     General(General),
+    /// One after the other, each within the pieces of the one before.
+    Stages(Box<[Splitter]>),
 }
 
 /// The names of the patterns that have rules.
@@ -63,6 +65,11 @@ impl Splitter {
             Some("deepseek-v3") => Self::DeepSeekV3,
             _ => Self::General(General::new(pattern, keep_unmatched)?),
         })
+    }
+
+    /// This, and then within each piece the others, in order.
+    pub fn then(self, others: Vec<Self>) -> Self {
+        if others.is_empty() { self } else { Self::Stages(std::iter::once(self).chain(others).collect()) }
     }
 
     /// Calls `visit` with the start and end of each piece, in bytes, left to right.
@@ -92,10 +99,26 @@ impl Splitter {
             Self::DeepSeekV3 => deepseek::for_each_piece(text, push),
             Self::Kinds(borders) => borders.for_each_piece(text, push),
             Self::General(general) => general.for_each(text, push)?,
+            Self::Stages(stages) => in_stages(stages, text, 0, &mut { push })?,
         }
         run.flush();
         Ok(())
     }
+}
+
+/// Splits a stretch of text, which begins at `offset`, by the first of these, and its pieces by the others.
+fn in_stages(stages: &[Splitter], text: &str, offset: usize, push: &mut dyn FnMut(usize, usize)) -> Result<(), EngineError> {
+    let Some((first, others)) = stages.split_first() else {
+        push(offset, offset + text.len());
+        return Ok(());
+    };
+    let mut outcome = Ok(());
+    first.for_each(text, |start, end| {
+        if outcome.is_ok() {
+            outcome = in_stages(others, &text[start..end], offset + start, push);
+        }
+    })?;
+    outcome
 }
 
 /// Where a piece starts and ends in the text, in bytes.

@@ -8,12 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from hf_bpe.encoding.ragged import Offsets
 from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import CorpusError
 
-__all__ = ["BLOCK_BYTES", "BadDocuments", "Batch", "Place", "as_int64", "drop_invalid_utf8", "offsets_of"]
+__all__ = ["BLOCK_BYTES", "BadDocuments", "Batch", "Offsets", "Place", "as_int64", "drop_invalid_utf8", "offsets_of"]
+
+Offsets = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 16 << 20
 """How much text is read, and encoded, at a time: enough for every thread, little enough to hold several of."""
@@ -50,11 +52,15 @@ class Batch:
     unfinished: bool = False
 
 
-class BadDocuments:
-    """What happens to a document that cannot be read: an error, or it is counted and left out."""
+_REMEDY = 'Mend it, or leave such documents out with on_bad="skip", which counts them'
 
-    def __init__(self, *, skip: bool) -> None:
+
+class BadDocuments:
+    """What happens to a document that cannot be read: an error, or it is counted and left out. `remedy`: the error's last words."""
+
+    def __init__(self, *, skip: bool, remedy: str = _REMEDY) -> None:
         self.skip = skip
+        self._remedy = remedy
         self.count = 0
         self.first: str | None = None
 
@@ -62,7 +68,7 @@ class BadDocuments:
         """Note one. Raises `CorpusError` unless bad documents are to be skipped."""
         message = f"{path}: {place}: {reason}"
         if not self.skip:
-            raise CorpusError(f'{message}. Mend it, or leave such documents out with on_bad="skip", which counts them')
+            raise CorpusError(f"{message}. {self._remedy}")
         self.count += 1
         self.first = self.first or message
 

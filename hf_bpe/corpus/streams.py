@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, BinaryIO, cast
 
-from hf_bpe.encoding.sources import Source
+from hf_bpe.corpus.sources import Source
 from hf_bpe.errors import CorpusError
 
 __all__ = ["Stream"]

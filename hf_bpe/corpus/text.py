@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from hf_bpe.cuts import last_cut
-from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
-from hf_bpe.encoding.sources import Source
-from hf_bpe.encoding.streams import Stream
+from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8, offsets_of
+from hf_bpe.corpus.sources import Source
+from hf_bpe.corpus.streams import Stream
 
 __all__ = ["read_text"]
 
 
 def read_text(
-    source: Source, start: Place, *, separator: bytes | None, cuttable: bool, bad: BadDocuments, block_bytes: int = BLOCK_BYTES
+    source: Source,
+    start: Place,
+    *,
+    separator: bytes | None,
+    cut: Callable[[bytearray, int], int] | None,
+    bad: BadDocuments,
+    block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[Batch]:
     """The documents of a text file, in batches of about `block_bytes`.
 
     A separator ends a document; what follows the last one is a document too, unless it is empty. Line breaks are kept as
-    they are. A document longer than a batch is given in parts where `cuttable` allows it; otherwise it is held whole.
+    they are. A document longer than a batch is given in parts where there is a `cut` (text, end -> the last place before `end` at
+    which it may be cut; 0: none); otherwise it is held whole.
     """
     reader = _Reader(source, start, separator, bad)
     rest = bytearray()  # the beginning of the next document
-    cuttable = cuttable and not bad.skip  # a document that may have to be left out must be seen to its end first
+    cut = None if bad.skip else cut  # a document that may have to be left out must be seen to its end first
     margin = len(separator) - 1 if separator else 0  # so much of a separator may stand at the end of `rest`
     first = True
     with Stream(source, start.offset) as stream:
@@ -37,11 +43,11 @@ def read_text(
                 *whole, tail = bytes(rest).split(separator)
                 rest = bytearray(tail)
                 yield reader.batch(whole, stream.consumed)
-            elif cuttable and len(rest) >= 2 * block_bytes:
-                cut = last_cut(rest, len(rest) - margin)
-                if cut:
-                    yield reader.part(bytes(rest[:cut]), stream.consumed)
-                    del rest[:cut]
+            elif cut is not None and len(rest) >= 2 * block_bytes:
+                place = cut(rest, len(rest) - margin)
+                if place:
+                    yield reader.part(bytes(rest[:place]), stream.consumed)
+                    del rest[:place]
         if rest or (separator is None and reader.row == 0):
             yield reader.batch([bytes(rest)], stream.consumed, separated=False)
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, drop_invalid_utf8
-from hf_bpe.encoding.ragged import Offsets
-from hf_bpe.encoding.sources import Source
+from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Offsets, Place, drop_invalid_utf8
+from hf_bpe.corpus.sources import Source
 from hf_bpe.errors import CorpusError
 
 __all__ = ["check_column", "read_parquet"]

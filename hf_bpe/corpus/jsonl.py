@@ -8,9 +8,9 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from hf_bpe.encoding.documents import BLOCK_BYTES, BadDocuments, Batch, Place, as_int64
-from hf_bpe.encoding.sources import Source
-from hf_bpe.encoding.streams import Stream
+from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place, as_int64
+from hf_bpe.corpus.sources import Source
+from hf_bpe.corpus.streams import Stream
 from hf_bpe.engine.backends import load_native
 from hf_bpe.engine.reference import as_unicode
 

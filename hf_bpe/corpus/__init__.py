@@ -1,0 +1,1 @@
+"""Reads corpora document by document: text, JSON lines and Parquet files, compressed or not, however large."""

@@ -1,0 +1,1 @@
+"""The lints, one module per family. `hf_bpe.doctor.registry` asks all of them."""

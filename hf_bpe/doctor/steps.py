@@ -1,0 +1,32 @@
+"""The steps of a tokenizer.json's normalizer, pre_tokenizer, post_processor or decoder, sequences laid out flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hf_bpe.doctor.shapes import list_at, object_at, text_at
+
+__all__ = ["regex_of", "steps_of"]
+
+
+def steps_of(part: object, place: str, inner: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, step) of each step. inner: the key under which a Sequence holds its steps.
+
+    >>> list(steps_of({"type": "Sequence", "decoders": [{"type": "Fuse"}]}, "$", "decoders"))
+    [('$.decoders[0]', {'type': 'Fuse'})]
+    """
+    waiting = [(place, part)]
+    while waiting:
+        where, step = waiting.pop()
+        if not isinstance(step, dict):
+            continue
+        if step.get("type") != "Sequence":
+            yield where, step
+        else:
+            waiting += [(f"{where}.{inner}[{number}]", each) for number, each in enumerate(list_at(step, inner))][::-1]
+
+
+def regex_of(step: dict[str, Any]) -> str | None:
+    """The regular expression of a Split or a Replace, or None."""
+    return text_at(object_at(step, "pattern"), "Regex")

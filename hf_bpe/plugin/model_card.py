@@ -1,0 +1,208 @@
+"""The model card of a tokenizer, made from the template in `model_cards`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files as package_files
+from pathlib import PurePosixPath
+from typing import Any
+
+import hf_bpe
+from conversion import to_tiktoken_encoding
+from conversion.nasty_strings import nasty_strings
+from conversion.sentencepiece.model import serialise_model
+from hf_bpe.errors import ConversionRefused
+from hf_bpe.patterns import find_named_pattern
+from hf_bpe.plugin.loading import TOKENIZER_FILE
+from hf_bpe.plugin.remote_code import CODE_FILE
+from hf_bpe.plugin.saving import CONFIG_FILE, Record
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["is_unedited", "render"]
+
+_TAGS = ("tokenizer", "bpe")
+_LISTED = 40
+"""Special tokens listed at most: Llama 3 has 256."""
+
+_SEAL = "\n<!-- Made by hf-bpe. Replaced by the next push unless edited: {} -->\n"
+_SEALED = re.compile(re.escape(_SEAL).replace(r"\{\}", "([0-9a-f]{64})") + r"\Z")
+
+
+def render(
+    record: Record,
+    files: Mapping[str, bytes],
+    repo_id: str,
+    *,
+    tags: Iterable[str] | None = None,
+    license: str | None = None,  # noqa: A002
+    language: str | list[str] | None = None,
+    corpus: Mapping[str, str] | None = None,
+) -> str:
+    """The card of a tokenizer and the files it is pushed as. The other arguments: as in `hf_bpe.plugin.hub.push`."""
+    import jinja2  # transformers does without it until there is a chat to render
+
+    spec = record.vocabulary.spec
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)  # noqa: S701  # no HTML
+    environment.filters |= {"cell": _cell, "code": _code}
+    special = sorted(spec.special_tokens.items(), key=lambda item: item[1])
+    roles = {str(token): role for role, token in record.settings.items() if role.endswith("_token") and token is not None}
+    samples = _samples()
+    refusal = _why_not_in_tiktoken(spec)
+    text = environment.from_string(_resource("template.md")).render(
+        tags=list(dict.fromkeys([*_TAGS, *(tags or ())])),
+        license=license,
+        languages=[language] if isinstance(language, str) else language,
+        name=PurePosixPath(repo_id).name,
+        repo_id=repo_id,
+        version=hf_bpe.__version__,
+        kind="byte-level BPE" if spec.sentencepiece is None else "SentencePiece BPE",
+        vocab_size=spec.vocab_size,
+        n_vocab=spec.n_vocab,
+        merges=len(spec.merges) if spec.sentencepiece is None else None,
+        pieces=0 if spec.sentencepiece is None else len(spec.sentencepiece.pieces),
+        pattern=_pattern(spec),
+        around=_around(record),
+        fingerprint=spec.fingerprint,
+        provenance=list(record.provenance.items()),
+        special_tokens=[(token, token_id, roles.get(token, "")) for token, token_id in special[:_LISTED]],
+        more_special_tokens=max(len(special) - _LISTED, 0),
+        measured_on="the corpus given" if corpus else "short texts written for this purpose, so these are rough",
+        compression=_compression(record, samples, corpus),
+        verification=_verification(record, files, samples, refusal),
+        auto=_auto(files),
+        in_tiktoken=refusal is None,
+        why_not_in_tiktoken=refusal,
+    )
+    return _sealed(text)
+
+
+def is_unedited(card: str) -> bool:
+    """Whether a README.md is a card of this package as it was made: its last line holds the hash of the rest.
+
+    >>> is_unedited(_sealed("# my-tokenizer")), is_unedited(_sealed("# my-tokenizer").replace("my", "your"))
+    (True, False)
+    """
+    card = card.replace("\r\n", "\n")  # git may have changed these
+    found = _SEALED.search(card)
+    return found is not None and _hash(card[: found.start()]) == found[1]
+
+
+def _sealed(text: str) -> str:
+    text = text.rstrip("\n") + "\n"
+    return text + _SEAL.format(_hash(text))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _resource(name: str) -> str:
+    return package_files("model_cards").joinpath(name).read_text("utf-8")
+
+
+def _samples() -> dict[str, dict[str, Any]]:
+    samples: dict[str, dict[str, Any]] = json.loads(_resource("samples.json"))
+    return samples
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+def _code(token: str) -> str:
+    """A token as code in a table: in as many backticks as it takes, white space and the like as escapes."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token).replace("|", "\\|")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    space = " " if len(fence) > 1 else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _pattern(spec: TokenizerSpec) -> str:
+    if spec.sentencepiece is not None:
+        return "nothing: a SentencePiece model merges across the whole text"
+    named = find_named_pattern(spec.pattern)
+    if spec.pattern is None:
+        return "nothing: the whole text is one piece"
+    return f"the pattern of {named.name}" if named else _code(spec.pattern)
+
+
+def _around(record: Record) -> str:
+    token_of = {token.id: token.content for token in record.vocabulary.added}
+    parts = (
+        "text" if piece.sequence else " ".join(_code(token_of.get(token_id, str(token_id))) for token_id in piece.ids)
+        for piece in record.template.single
+    )
+    return " ".join(parts) if len(record.template.single) > 1 else "nothing"
+
+
+def _auto(files: Mapping[str, bytes]) -> str:
+    if CODE_FILE in files:
+        return "remote-code"
+    return "class-name" if json.loads(files[CONFIG_FILE])["tokenizer_class"] == "HfBpeTokenizer" else "marker"
+
+
+def _why_not_in_tiktoken(spec: TokenizerSpec) -> str | None:
+    if spec.sentencepiece is not None:
+        return "it is a SentencePiece model."
+    try:
+        to_tiktoken_encoding(spec)
+    except ConversionRefused as refusal:
+        return str(refusal).partition(". allow_lossy")[0] + "."
+    return None
+
+
+def _compression(record: Record, samples: Mapping[str, Any], corpus: Mapping[str, str] | None) -> dict[str, Any]:
+    others = [] if corpus else list(dict.fromkeys(name for sample in samples.values() for name in sample["tokens"]))
+    texts = corpus or {name: sample["text"] for name, sample in samples.items()}
+    counts = record.vocabulary.encoder.count_ordinary_batch(list(texts.values()))
+    rows = []
+    for (name, text), count in zip(texts.items(), counts, strict=True):
+        theirs = [samples[name]["tokens"].get(other) for other in others]
+        rows.append({"name": name, "figures": [len(text.encode()) / n if n else None for n in (count, *theirs)]})
+    return {"columns": ["this one", *others], "rows": rows}
+
+
+def _verification(
+    record: Record, files: Mapping[str, bytes], samples: Mapping[str, Any], refusal: str | None
+) -> dict[str, Any]:
+    import tokenizers
+
+    spec, encoder = record.vocabulary.spec, record.vocabulary.encoder
+    texts = [*(sample["text"] for sample in samples.values()), *nasty_strings(list(spec.special_tokens)[:_LISTED])]
+    ours = encoder.encode_batch(texts, allowed_special="all")
+    stock = tokenizers.Tokenizer.from_str(files[TOKENIZER_FILE].decode())
+    found = [encoding.ids for encoding in stock.encode_batch(texts, add_special_tokens=False)]
+    rows = [(f"tokenizers {tokenizers.__version__}, as in transformers", _differing(ours, found))]
+    if spec.sentencepiece is not None:
+        rows.append(_by_sentencepiece(record, texts))
+    elif refusal is None:
+        import tiktoken
+
+        encoding = to_tiktoken_encoding(spec)
+        found = [encoding.encode(text, allowed_special="all") for text in texts]
+        rows.append((f"tiktoken {tiktoken.__version__}", _differing(ours, found)))
+    else:
+        rows.append(("tiktoken", "cannot run it"))
+    return {"texts": len(texts), "rows": rows}
+
+
+def _by_sentencepiece(record: Record, texts: list[str]) -> tuple[str, str]:
+    import sentencepiece
+
+    spec = record.vocabulary.spec
+    try:
+        model = sentencepiece.SentencePieceProcessor(model_proto=serialise_model(spec))
+    except ConversionRefused:
+        return "sentencepiece", "cannot hold it"
+    plain = [text for text in texts if not any(token.content in text for token in spec.added_tokens)]
+    ours = record.vocabulary.encoder.encode_ordinary_batch(plain)
+    return f"sentencepiece {sentencepiece.__version__}, on texts without special tokens", _differing(ours, model.encode(plain))
+
+
+def _differing(ours: list[list[int]], theirs: list[list[int]]) -> str:
+    return f"{sum(a != b for a, b in zip(ours, theirs, strict=True))}"

@@ -1,0 +1,120 @@
+"""Where a tokenizer is loaded from when there is no tokenizer.json: a folder, or a repository on the Hub."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import EllipsisType
+from typing import Any
+
+import conversion
+from conversion.format import Given
+from conversion.registry import format_for_reading
+from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
+from conversion.tiktoken import FORMAT as TIKTOKEN
+from hf_bpe.errors import FormatError
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["Origin"]
+
+_PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+_SINGLE = ("tekken.json", "tiktoken.model")
+_RANKS = ".tiktoken"
+_CONFIG_FILE = "tokenizer_config.json"
+_HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A folder or a repository, how it is reached, and what the caller says that its files do not.
+
+    hub: arguments of `from_pretrained` that say how to download.
+    """
+
+    name: str
+    given: Given = field(default_factory=Given)
+    hub: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        name: str | os.PathLike[str],
+        options: Mapping[str, Any],
+        pattern: str | EllipsisType | None,
+        special_tokens: Mapping[str, int] | None,
+    ) -> Origin:
+        """For the arguments of `from_pretrained`."""
+        return cls(
+            os.fspath(name), Given(pattern, special_tokens), {key: options[key] for key in _HUB_OPTIONS if key in options}
+        )
+
+    def read(self, file: Path) -> TokenizerSpec:
+        """Read a file, or a folder that holds a pair of them, with what the caller says.
+
+        Raises `FormatError` for a rank file of which nobody says how text is split or which tokens are special.
+        """
+        said: dict[str, Any] = {} if self.given.pattern is ... else {"pattern": self.given.pattern}
+        special = self.given.special_tokens
+        if special is None and format_for_reading(file) is TIKTOKEN and not file.with_name(file_sidecar(file.name)).exists():
+            special = self._special_tokens_beside(file)
+        if special is not None:
+            said["special_tokens"] = special
+        return conversion.load(file, **said)
+
+    def _special_tokens_beside(self, file: Path) -> dict[str, int] | None:
+        """What tokenizer_config.json lists with ids. A rank file that expands a SentencePiece model says its own: None."""
+        from conversion.sentencepiece.expansion import read_expansion
+
+        if read_expansion(file, file.read_bytes()) is not None:
+            return None
+        config = file.with_name(_CONFIG_FILE)
+        if config.is_file():
+            listed = json.loads(config.read_bytes()).get("added_tokens_decoder")
+            if isinstance(listed, Mapping):
+                return {entry["content"]: int(token_id) for token_id, entry in listed.items()}
+        raise FormatError(
+            f"{file}: a rank file does not say which tokens are special, and no {_CONFIG_FILE} beside it lists them with their ids; "
+            "pass special_tokens= a dict of text and id, which is {} if there are none"
+        )
+
+    def other_file(self) -> Path:
+        """What holds the tokenizer, downloaded if need be. Raises `FormatError` where there is nothing, or several."""
+        folder = Path(self.name, self.hub.get("subfolder") or "")
+        names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else self._names_on_the_hub()
+        pair = next((pair for pair in _PAIRS if set(pair) <= set(names)), None)
+        if pair is not None:
+            return self._fetch([*pair, FOLDER_SIDECAR, _CONFIG_FILE], names).parent
+        found = [name for name in names if name in _SINGLE or name.endswith(_RANKS)]
+        if len(found) == 1:
+            return self._fetch([found[0], file_sidecar(found[0]), _CONFIG_FILE], names)
+        held = ", ".join(names) or "nothing"
+        if found:
+            raise FormatError(f"{self.name}: holds several tokenizers, {', '.join(found)}; give the path of one of them")
+        raise FormatError(
+            f"{self.name}: no tokenizer.json, no tokenizer.model, and no other file of a tokenizer that this class can load; it holds {held}"
+        )
+
+    def _names_on_the_hub(self) -> list[str]:
+        from huggingface_hub import HfApi, is_offline_mode, snapshot_download
+
+        if not self.name or Path(self.name).is_file():
+            return []
+        reached = {key: self.hub[key] for key in ("revision", "token") if key in self.hub}
+        below = f"{self.hub['subfolder']}/" if self.hub.get("subfolder") else ""
+        if self.hub.get("local_files_only") or is_offline_mode():
+            cached = Path(
+                snapshot_download(self.name, cache_dir=self.hub.get("cache_dir"), local_files_only=True, **reached), below
+            )
+            return sorted(path.name for path in cached.iterdir())
+        listed = HfApi().list_repo_files(self.name, **reached)
+        return sorted(name.removeprefix(below) for name in listed if name.startswith(below))
+
+    def _fetch(self, wanted: Iterable[str], names: Iterable[str]) -> Path:
+        """The first of these files; the others that exist stand beside it."""
+        from transformers.utils import cached_file
+
+        paths = [cached_file(self.name, name, **self.hub) for name in wanted if name in set(names)]
+        return Path(str(paths[0]))
