@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hf_bpe.encoding import EncodedCorpus, encode_files, open_encoded
     from hf_bpe.engine import CacheInfo, Encoder, Ragged, native_available
     from hf_bpe.errors import (
+        ChatTemplateError,
         ConversionRefused,
         CorpusError,
         DisallowedSpecialTokenError,
@@ -49,6 +50,7 @@ _HOMES = {
     "hf_bpe.encoding": ("EncodedCorpus", "encode_files", "open_encoded"),
     "hf_bpe.engine": ("CacheInfo", "Encoder", "Ragged", "native_available"),
     "hf_bpe.errors": (
+        "ChatTemplateError",
         "ConversionRefused",
         "CorpusError",
         "DisallowedSpecialTokenError",
@@ -79,6 +81,7 @@ __all__ = [
     "NAMED_PATTERNS",
     "AddedToken",
     "CacheInfo",
+    "ChatTemplateError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",

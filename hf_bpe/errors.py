@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 __all__ = [
+    "ChatTemplateError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
@@ -95,6 +96,10 @@ class UnknownTokenError(HfBpeError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class ChatTemplateError(HfBpeError, ValueError):
+    """A chat template is no Jinja, fails, refuses a conversation, or does what hides who wrote what."""
 
 
 class UnknownLintError(HfBpeError, ValueError):

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import convert, doctor, encode_files, inspection, push, quickstart, show, text, train, verify
+from hf_bpe.cli import chat, convert, doctor, encode_files, inspection, push, quickstart, show, text, train, verify
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
@@ -61,6 +61,7 @@ for _command, _example in (
     ),
     (show.show, "hf-bpe show my-tokenizer 'Hello world'"),
     (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
+    (chat.chat, "hf-bpe chat my-tokenizer messages.json --template chatml --show"),
     (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
     (verify.verify, "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
     (doctor.doctor, "hf-bpe doctor my-tokenizer"),

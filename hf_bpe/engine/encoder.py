@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
+from hf_bpe.engine.parts import Part, join_parts
 from hf_bpe.engine.threads import thread_count
-from hf_bpe.errors import UnknownTokenError
+from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
 from hf_bpe.pieces import piece_bytes
 from hf_bpe.spec import TokenizerSpec
 
@@ -115,6 +117,87 @@ class Encoder:
     def count_ordinary_batch(self, texts: Sequence[str], *, num_threads: int | None = None) -> list[int]:
         """`count_ordinary` of each text, on `num_threads` threads (default: all processors)."""
         return self._engine.count_batch(_batch(texts), self._ordinary, thread_count(num_threads))
+
+    # -- trusted and untrusted text -----------------------------------------------------------------------------------
+
+    def encode_parts(self, parts: Iterable[Part]) -> list[int]:
+        """Ids of the parts joined, where a special token is one only if all of its text is trusted.
+
+        Each part is a text and its trust: True or "special"; False or "text": special tokens that lie there, or partly there,
+        are the text they are spelled with; "raise": they raise `DisallowedSpecialTokenError`. Merges, splits and added tokens
+        that are not special cross the borders of parts as if there were none, and so does the white space that special
+        tokens take along: where no untrusted text spells one, the ids are those of `encode(text, allowed_special="all")`.
+
+        Raises `DisallowedSpecialTokenError` also where untrusted text would become a special token all the same, as merging
+        can make it: some vocabularies hold their special tokens as ordinary ones too.
+
+        >>> encoder.encode_parts([("<|endoftext|>", True), ("hi <|endoftext|>", False)])  # doctest: +SKIP
+        [100257, 6151, 83739, 8862, 728, 428, 91, 29]
+        """
+        text, policy = self._parts(parts)
+        ids: list[int] = self._engine.encode(text, policy)
+        self._refuse_specials_from_text(text, policy, ids)
+        return ids
+
+    def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
+        text, policy = self._parts(parts)
+        ids, spans = self._engine.encode_with_offsets(text, policy, True)
+        self._refuse_specials_from_text(text, policy, ids.tolist())
+        return ids, spans.reshape(-1, 2)
+
+    def _parts(self, parts: Iterable[Part]) -> tuple[str, Any]:
+        text, lengths, trusts = join_parts(parts)
+        try:
+            policy = self._engine.policy_of_parts(text, lengths, trusts)
+        except DisallowedSpecialTokenError as error:
+            raise DisallowedSpecialTokenError(
+                error.token,
+                f"untrusted text spells {error.token!r}, which is a special token; to encode it as the text it is, let the trust of "
+                'that text be "text"',
+            ) from None
+        self._refuse_normalised_specials(text, policy, lengths, trusts)
+        return text, policy
+
+    def _refuse_specials_from_text(self, text: str, policy: Any, ids: list[int]) -> None:
+        if not self._specials_in_vocab:
+            return
+        made = [token_id for token_id in ids if token_id in self._specials_in_vocab]
+        matched = [i for i in self._engine.added_ids(text, policy) if i in self._specials_in_vocab] if made else []
+        if len(made) > len(matched):
+            token_id = next((i for i in made if made.count(i) > matched.count(i)), made[0])
+            token = self._specials_in_vocab[token_id]
+            raise DisallowedSpecialTokenError(
+                token,
+                f"untrusted text became the special token {token!r}: this vocabulary holds it as an ordinary token too, so it "
+                "cannot be encoded as text. Remove it from the text",
+            )
+
+    def _refuse_normalised_specials(self, text: str, policy: Any, lengths: list[int], trusts: bytes) -> None:
+        """Raise for special tokens that are found in normalised text, where untrusted text became part of one."""
+        special = {token.id: token.content for token in self.spec.added_tokens if token.special and token.normalized}
+        if not self.spec.normalizer or not special or not any(trusts):
+            return
+        is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
+        ids, spans = self._engine.encode_with_offsets(text, policy, True)
+        for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
+            if token_id in special and not (start < stop and all(is_trusted[start:stop])):
+                raise DisallowedSpecialTokenError(
+                    special[token_id],
+                    f"untrusted text, {text[start:stop]!r}, became the special token {special[token_id]!r}, which is looked for in "
+                    "normalised text. Remove it from the text, or make the token one with normalized=False",
+                )
+
+    @cached_property
+    def _specials_in_vocab(self) -> dict[int, str]:
+        """Id -> text of the special tokens that come out of ordinary text too."""
+        rules = self.spec.sentencepiece
+        if rules is None:
+            id_of = self.spec.vocab.get if self.spec.table is None else self.spec.table.token_id
+            return {i: token for token, i in self.spec.special_tokens.items() if id_of(token.encode()) is not None}
+        never = ("control", "unknown")  # an unknown piece says nothing of the text it stands for
+        found = {i: token for token, i in self.spec.special_tokens.items() if i < len(rules.pieces)}
+        return {i: token for i, token in found.items() if rules.pieces[i].kind not in never}
 
     # -- encoding to arrays -------------------------------------------------------------------------------------------
 

@@ -109,6 +109,16 @@ class Engine:
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Policy:
         """Match the plain added tokens and the special ones in `allowed`; raise on those in `forbidden`."""
 
+    def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> Policy:
+        """A policy for this text alone: special tokens are matched where all of one lies in parts of trust 0.
+
+        lengths: characters of each part. trusts: a byte for each: 0 special, 1 text, 2 raise. Raises
+        `DisallowedSpecialTokenError` for a special token that touches a part of trust 2.
+        """
+
+    def added_ids(self, text: str, policy: Policy) -> list[int]:
+        """The ids of the added tokens that a text is cut at."""
+
     def encode(self, text: str, policy: Policy) -> list[int]:
         """Ids of a text. Raises `DisallowedSpecialTokenError`, `PatternError`."""
 

@@ -16,7 +16,7 @@ from operator import index
 from typing import NamedTuple
 
 from hf_bpe.charsmap import Charsmap
-from hf_bpe.engine.reference import Reference, ReferencePolicy, added_token_spans, as_unicode
+from hf_bpe.engine.reference import Reference, ReferencePolicy, as_unicode
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules, byte_piece, piece_bytes
 from hf_bpe.spec import TokenizerSpec
@@ -265,7 +265,7 @@ class PiecesReference(Reference):
         text = self.checked(text, policy)
         spans: list[Span] = []
         done = 0
-        for start, stop, token in added_token_spans(text, policy.match):
+        for start, stop, token in policy.cut(text):
             stretch = text[start:stop].encode()
             if token is not None:
                 spans.append(Span(token.id, done, done + len(stretch)))

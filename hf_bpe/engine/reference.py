@@ -20,6 +20,7 @@ import regex
 
 from hf_bpe import pattern_syntax
 from hf_bpe.engine.normalizer_reference import NormalizerReference
+from hf_bpe.engine.parts import TRUSTS, Trust, as_unicode
 from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -28,6 +29,8 @@ __all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretoken
 
 Pair = tuple[int, int]
 Tokens: TypeAlias = Sequence[AddedToken] | Mapping[str, AddedToken]
+Place: TypeAlias = tuple[int, int, AddedToken]
+"""Start and end, in characters, of an added token."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Splitting text into pieces
@@ -115,19 +118,31 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 # Added tokens
 
 
-def added_token_spans(text: str, tokens: Tokens) -> Iterator[tuple[int, int, AddedToken | None]]:
-    """Cut text at added tokens: leftmost first, the longest of those that start at one place.
+def occurrences(text: str, tokens: Tokens) -> Iterator[Place]:
+    """Where added tokens stand: leftmost first, the longest of those that start at one place.
 
-    tokens: looked for by their content, or by the spellings that they are given with. Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
+    tokens: looked for by their content, or by the spellings that they are given with.
     """
     by_spelling = tokens if isinstance(tokens, Mapping) else {token.content: token for token in tokens}
     longest_first = sorted(by_spelling, key=lambda spelling: len(spelling.encode()), reverse=True)
     finder = regex.compile("|".join(regex.escape(spelling, special_only=True) for spelling in longest_first))
-    done = 0
     for match in finder.finditer(text) if tokens else ():
-        token = by_spelling[match.group()]
-        start, stop = match.span()
-        if token.single_word and (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1])):
+        yield (*match.span(), by_spelling[match.group()])
+
+
+def added_token_spans(text: str, tokens: Tokens) -> Iterator[tuple[int, int, AddedToken | None]]:
+    """Cut text at added tokens.
+
+    Gives start and end, in characters, of every stretch, and the token it is, if any; with the white space the token takes.
+    """
+    return cut_at(text, occurrences(text, tokens))
+
+
+def cut_at(text: str, places: Iterable[Place]) -> Iterator[tuple[int, int, AddedToken | None]]:
+    """The same for tokens that were found already."""
+    done = 0
+    for start, stop, token in places:
+        if token.single_word and not _stands_alone(text, start, stop):
             continue
         if token.lstrip:
             start = max(done, len(_strip_space(text[:start], right=True)))
@@ -152,6 +167,38 @@ def split_on_added_tokens(text: str, tokens: Tokens) -> Iterator[str | AddedToke
     return (token or text[start:stop] for start, stop, token in added_token_spans(text, tokens))
 
 
+def occurrences_in_parts(text: str, tokens: Sequence[AddedToken], trusts: Sequence[Trust]) -> list[Place]:
+    """Where added tokens stand in a text of which each character is trusted or not.
+
+    Of all occurrences those are left out that are special and not all trusted; of the others the leftmost is taken, the
+    longest of those that start at one place, and so on behind it. Raises for special ones that touch what refuses them.
+    """
+    found = [
+        (match.start(), match.start() + len(token.content), token)
+        for token in tokens
+        for match in regex.finditer(regex.escape(token.content, special_only=True), text, overlapped=True)
+    ]
+    found.sort(key=lambda place: (place[0], -place[1]))
+    places: list[Place] = []
+    for start, stop, token in found:
+        touched = set(trusts[start:stop])
+        if token.special and "raise" in touched and not (token.single_word and not _stands_alone(text, start, stop)):
+            raise DisallowedSpecialTokenError(token.content)
+    for start, stop, token in found:
+        is_allowed = not token.special or set(trusts[start:stop]) == {"special"}
+        if is_allowed and (not places or start >= places[-1][1]):
+            places.append((start, stop, token))
+    return places
+
+
+def _trust_of_characters(lengths: Sequence[int], trusts: bytes) -> list[Trust]:
+    return [TRUSTS[trust] for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
+
+
+def _stands_alone(text: str, start: int, stop: int) -> bool:
+    return not (_is_word(text[:start][-1:]) or _is_word(text[stop:][:1]))
+
+
 def _is_word(character: str) -> bool:
     return bool(character) and compile_pattern(r"\w").match(character) is not None
 
@@ -169,17 +216,20 @@ def _strip_space(text: str, *, right: bool) -> str:
 
 @dataclass(frozen=True)
 class ReferencePolicy:
-    """Which added tokens `encode` matches and which make it raise: in the text as it is written, and in normalised text."""
+    """Which added tokens `encode` matches and which make it raise: in the text as it is written, and in normalised text.
+
+    places: where tokens stand in the one text that the policy is for, instead of `match`.
+    """
 
     match: Tokens
     forbid: Tokens
     match_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
     forbid_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
+    places: tuple[Place, ...] | None = None
 
-
-def as_unicode(text: str) -> str:
-    """Join surrogate pairs, replace lone surrogates by U+FFFD: what tiktoken does with text that UTF-8 cannot hold."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    def cut(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+        """Start and end of each stretch, and the token it is."""
+        return cut_at(text, self.places) if self.places is not None else added_token_spans(text, self.match)
 
 
 class Reference(ABC):
@@ -191,6 +241,15 @@ class Reference(ABC):
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
         return ReferencePolicy(*_chosen(self._spec.added_tokens, allowed, forbidden))
+
+    def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
+        """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`."""
+        places = occurrences_in_parts(text, self._spec.added_tokens, _trust_of_characters(lengths, trusts))
+        return ReferencePolicy(match=(), forbid=(), places=tuple(places))
+
+    def added_ids(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """The ids of the added tokens that a text is cut at."""
+        return [token.id for _, _, token in policy.cut(text) if token is not None]
 
     def checked(self, text: str, policy: ReferencePolicy) -> str:
         """The text as it is encoded. Raises for what is no text, and for added tokens that the policy forbids."""
@@ -250,14 +309,46 @@ class ReferenceEngine(Reference):
         tokens = self._spec.added_tokens
         written = _chosen([token for token in tokens if not token.normalized], allowed, forbidden)
         normalised = _chosen([token for token in tokens if token.normalized], allowed, forbidden)
-        return ReferencePolicy(*written, *map(self._normalizer.as_sought, normalised))
+        matched, forbidden_ones = map(self._normalizer.as_sought, normalised)
+        return ReferencePolicy(*written, matched, forbidden_ones)
+
+    def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
+        """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`.
+
+        Tokens that are looked for in normalised text are matched everywhere if normalising changes anything: it is up to the
+        caller to look where they were found.
+        """
+        of_character = _trust_of_characters(lengths, trusts)
+        written, normalised = ([t for t in self._spec.added_tokens if t.normalized == kind] for kind in (False, True))
+        places = occurrences_in_parts(text, written, of_character)
+        if self._spec.normalizer:
+            return ReferencePolicy((), (), self._normalizer.as_sought(normalised), places=tuple(places))
+        final: list[Place] = []
+        for start, stop, token in cut_at(text, places):
+            if token is not None:
+                final.append((start, stop, AddedToken(token.content, token.id)))
+                continue
+            stretch = text[start:stop]
+            for first, last, found in cut_at(stretch, occurrences_in_parts(stretch, normalised, of_character[start:stop])):
+                if found is not None:
+                    final.append((start + first, start + last, AddedToken(found.content, found.id)))
+        return ReferencePolicy((), (), places=tuple(final))
+
+    def added_ids(self, text: str, policy: ReferencePolicy) -> list[int]:
+        """The ids of the added tokens that a text is cut at."""
+        ids = []
+        for start, stop, token in policy.cut(text):
+            stretch = "" if token is not None else self._normalizer.apply(text[start:stop])
+            inside = added_token_spans(stretch, policy.match_normalised)
+            ids += [token.id] if token is not None else [found.id for _, _, found in inside if found is not None]
+        return ids
 
     def encode(self, text: str, policy: ReferencePolicy) -> list[int]:
         """Ids of a text."""
         text = self.checked(text, policy)
         ids: list[int] = []
-        for part in split_on_added_tokens(text, policy.match):
-            ids += [part.id] if isinstance(part, AddedToken) else self._encode_stretch(part, policy)
+        for start, stop, token in policy.cut(text):
+            ids += [token.id] if token is not None else self._encode_stretch(text[start:stop], policy)
         return ids
 
     def _encode_stretch(self, text: str, policy: ReferencePolicy) -> Iterator[int]:
@@ -277,7 +368,7 @@ class ReferenceEngine(Reference):
         """
         text = self.checked(text, policy)
         spans = []
-        for start, stop, token in added_token_spans(text, policy.match):
+        for start, stop, token in policy.cut(text):
             if token is not None:
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
             else:

@@ -16,6 +16,7 @@ from transformers.utils import PaddingStrategy
 
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import hub, model_card, saving
+from hf_bpe.plugin.chat import encode_chat, resolve_template
 from hf_bpe.plugin.inputs import Batch, read_inputs
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -106,10 +107,11 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec, **kwargs: Any) -> HfBpeTokenizer:
-        """A tokenizer that runs a spec.
+        """A tokenizer that runs a spec. `chat_template`: the name of a ready one, which brings its tokens; a file; or Jinja.
 
         >>> HfBpeTokenizer.from_spec(spec, eos_token="<|endoftext|>", add_eos_token=True)  # doctest: +SKIP
         """
+        spec, kwargs = resolve_template(spec, kwargs)
         return cls(spec, **kwargs)
 
     @classmethod
@@ -424,6 +426,22 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         if any(second is not None or not isinstance(first, str) for first, second in batch.rows):
             raise NotImplementedError("sanitize_control_tokens=True works with whole single texts, not with pairs or words")
         return [(encode_marked_chat(self, chat), None) for chat, _ in batch.rows]
+
+    def encode_chat(self, conversation: Any, **kwargs: Any) -> BatchEncoding:
+        """Ids of a conversation, or of several, in which nothing that users wrote can be a special token; see docs/chat.md.
+
+        untrusted: what a special token in messages, tools, documents or template variables is: the "text" it is spelled with,
+            "raise": a `DisallowedSpecialTokenError`, or "special": itself, as in `apply_chat_template`.
+        tools, documents, chat_template, add_generation_prompt, continue_final_message, padding, truncation, max_length,
+        return_tensors, return_assistant_tokens_mask, and variables of the template: as in `apply_chat_template`. A template
+            may be a file or the name of a ready one too.
+
+        Raises `ChatTemplateError` where it cannot be told who wrote what.
+
+        >>> tokenizer.encode_chat([{"role": "user", "content": "<|im_end|>"}])["input_ids"]  # doctest: +SKIP
+        [100264, 882, 198, 27, 91, 318, 6345, 91, 29, 100265, 198]
+        """
+        return encode_chat(self, conversation, **kwargs)
 
     def _encode_without_added_tokens(self, text: str) -> list[int]:
         return self._vocabulary.plain_encoder.encode_ordinary(text)

@@ -46,9 +46,16 @@ pub enum Stretch<'t> {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: Option<AhoCorasick>,
+    /// Where each of `tokens` was found already, in one certain text; there is no automaton then.
+    places: Vec<Range<usize>>,
 }
 
 impl Matcher {
+    /// Tokens found by other rules, at places in order that do not overlap. To be run on that text alone.
+    pub fn found(tokens: Vec<AddedToken>, places: Vec<Range<usize>>) -> Self {
+        Self { tokens, automaton: None, places }
+    }
+
     /// Compiles the set; an empty one costs nothing to run.
     pub fn new(tokens: Vec<AddedToken>) -> Result<Self, EngineError> {
         let spellings: Vec<String> = tokens.iter().map(|token| token.content.clone()).collect();
@@ -81,7 +88,7 @@ impl Matcher {
             let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(spellings);
             Some(built.map_err(|error| EngineError::Spec(format!("the added tokens cannot be compiled: {error}")))?)
         };
-        Ok(Self { tokens, automaton })
+        Ok(Self { tokens, automaton, places: Vec::new() })
     }
 
     /// The first token of the set that the text holds.
@@ -101,9 +108,11 @@ impl Matcher {
         mut visit: impl FnMut(Range<usize>, Option<u32>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut done = 0;
-        for found in self.automaton.iter().flat_map(|automaton| automaton.find_iter(text)) {
-            let token = &self.tokens[found.pattern().as_usize()];
-            let (mut start, mut end) = (found.start(), found.end());
+        let searched = self.automaton.iter().flat_map(|automaton| automaton.find_iter(text));
+        let searched = searched.map(|found| (found.pattern().as_usize(), found.range()));
+        for (number, range) in searched.chain(self.places.iter().cloned().enumerate()) {
+            let token = &self.tokens[number];
+            let Range { mut start, mut end } = range;
             if token.single_word && !stands_alone(text, start, end) {
                 continue;
             }
@@ -133,7 +142,7 @@ impl Matcher {
 }
 
 /// No word character (`\w`) touches `text[start..end]`.
-fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+pub fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let before = text[..start].chars().next_back();
     let after = text[end..].chars().next();
     !before.is_some_and(is_word) && !after.is_some_and(is_word)

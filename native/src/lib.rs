@@ -14,6 +14,7 @@ pub mod model;
 pub mod normalize;
 pub mod pair_table;
 pub mod parallel;
+pub mod parts;
 #[cfg(feature = "python")]
 mod python;
 pub mod recover;

@@ -84,3 +84,10 @@ def test_train_and_publish(tmp_path):
     assert type(tokenizer).__name__ == "HfBpeTokenizer"
     assert len(tokenizer) == 1_000
     assert tokenizer.decode(tokenizer.encode("Hello world")) == "Hello world"
+
+
+def test_chat(capsys):
+    found = load_example("chat").main()
+    assert len(found["rendered, then encoded"]) == 7
+    assert len(found["straight to ids"]) == 5
+    assert "straight to ids: 5 special tokens" in capsys.readouterr().out

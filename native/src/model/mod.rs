@@ -2,7 +2,10 @@
 
 mod spans;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, OnceLock},
+};
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
@@ -12,6 +15,7 @@ use crate::{
     error::EngineError,
     merge::MergeScratch,
     normalize::Normalizer,
+    parts::{Occurrences, Trust},
     sentencepiece::{Normalised, Piece, Rules, SentencePiece},
     split::{KindBorders, Splitter},
     tokens::TokenBytes,
@@ -86,6 +90,8 @@ pub struct Model {
     borders: OnceLock<Borders>,
     tokens: TokenBytes,
     added: Vec<AddedToken>,
+    /// Made when first needed: only text in parts needs it.
+    occurrences: OnceLock<[Occurrences; 2]>,
     splitter: Splitter,
     /// Warm caches, handed to one caller at a time. Taken and given back under a lock held for a few instructions; a
     /// caller that finds it locked (or forked while it was) makes a fresh one instead of waiting.
@@ -110,7 +116,8 @@ impl Model {
         }
         Matcher::normalised(added.iter().filter(|token| token.normalized).cloned().collect(), &normalizer)?; // fails for what no policy can hold
         let dialect = Dialect::ByteLevel { vocabulary, ignore_merges, normalizer };
-        Ok(Self { dialect, borders: OnceLock::new(), tokens, added, splitter, idle: Mutex::new(Vec::new()) })
+        let occurrences = OnceLock::new();
+        Ok(Self { dialect, borders: OnceLock::new(), tokens, added, occurrences, splitter, idle: Mutex::new(Vec::new()) })
     }
 
     /// Builds a tokenizer out of a SentencePiece model.
@@ -126,6 +133,7 @@ impl Model {
             borders: OnceLock::new(),
             tokens,
             added,
+            occurrences: OnceLock::new(),
             splitter,
             idle: Mutex::new(Vec::new()),
         })
@@ -149,6 +157,74 @@ impl Model {
     /// Whether a token is looked for in normalised text. SentencePiece knows no such tokens.
     fn finds_normalised(&self, token: &AddedToken) -> bool {
         token.normalized && matches!(self.dialect, Dialect::ByteLevel { .. })
+    }
+
+    /// A policy for one text alone, which is in parts: special tokens are matched where all of one is trusted. Those not special are
+    /// matched everywhere. `parts`: where each ends, and its trust. Fails on those that touch a part that refuses them.
+    ///
+    /// Those that are looked for in normalised text are matched everywhere too if normalising changes anything: it is up to the caller
+    /// to look where they were found.
+    pub fn policy_of_parts(&self, text: &str, parts: &[(usize, Trust)]) -> Result<Policy, EngineError> {
+        let [written, normalised] = self.occurrences()?;
+        let nothing = || Ok(Wanted { matched: Matcher::new(Vec::new())?, forbidden: Matcher::new(Vec::new())? });
+        let found = written.in_parts(text, 0, parts)?;
+        match &self.dialect {
+            Dialect::ByteLevel { normalizer, .. } if normalizer.is_empty() => {
+                let (mut tokens, mut places) = (Vec::new(), Vec::new());
+                let mut take = |id: u32, span: Range<usize>| {
+                    tokens.push(AddedToken::plain(String::new(), id, true));
+                    places.push(span);
+                };
+                found.for_each_span(text, |span, token| match token {
+                    Some(id) => {
+                        take(id, span);
+                        Ok(())
+                    }
+                    None => {
+                        normalised.in_parts(&text[span.clone()], span.start, parts)?.for_each_span(&text[span.clone()], |part, token| {
+                            token.into_iter().for_each(|id| take(id, part.start + span.start..part.end + span.start));
+                            Ok(())
+                        })
+                    }
+                })?;
+                Ok(Policy { written: Wanted { matched: Matcher::found(tokens, places), ..nothing()? }, normalised: nothing()? })
+            }
+            Dialect::ByteLevel { normalizer, .. } => {
+                let sought = self.added.iter().filter(|token| token.normalized).cloned().collect();
+                let everywhere = Wanted { matched: Matcher::normalised(sought, normalizer)?, ..nothing()? };
+                Ok(Policy { written: Wanted { matched: found, ..nothing()? }, normalised: everywhere })
+            }
+            Dialect::SentencePiece(_) => Ok(Policy { written: Wanted { matched: found, ..nothing()? }, normalised: nothing()? }),
+        }
+    }
+
+    /// Those looked for in the text as it is written, and in normalised text.
+    fn occurrences(&self) -> Result<&[Occurrences; 2], EngineError> {
+        if let Some(occurrences) = self.occurrences.get() {
+            return Ok(occurrences);
+        }
+        let of =
+            |normalized| Occurrences::new(self.added.iter().filter(|token| self.finds_normalised(token) == normalized).cloned().collect());
+        let made = [of(false)?, of(true)?];
+        Ok(self.occurrences.get_or_init(|| made))
+    }
+
+    /// The ids of the added tokens that a text is cut at.
+    pub fn added_ids(&self, text: &str, policy: &Policy) -> Result<Vec<u32>, EngineError> {
+        let mut ids = Vec::new();
+        policy.written.matched.for_each_span(text, |span, token| {
+            ids.extend(token);
+            let Dialect::ByteLevel { normalizer, .. } = &self.dialect else { return Ok(()) };
+            if token.is_some() {
+                return Ok(());
+            }
+            let text = normalizer.apply(&text[span])?;
+            policy.normalised.matched.for_each_span(&text, |_, token| {
+                ids.extend(token);
+                Ok(())
+            })
+        })?;
+        Ok(ids)
     }
 
     /// Hands the ids of a text to `sink`, some at a time, in order.

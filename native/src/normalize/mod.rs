@@ -53,6 +53,11 @@ impl Normalizer {
         Self { steps, prefix_space }
     }
 
+    /// Whether it changes nothing, but for the space that `prefixed` adds.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// The changed text.
     #[inline]
     pub fn apply<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, EngineError> {

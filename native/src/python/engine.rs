@@ -24,6 +24,7 @@ use crate::{
     error::EngineError,
     model::{self, Model},
     parallel,
+    parts::Trust,
     sentencepiece::{Kind, Piece, Prepend, Rules, Settings},
     split::Splitter,
 };
@@ -121,6 +122,18 @@ impl Engine {
         let holds = |set: &Bound<'_, PyFrozenSet>, content: &str| set.contains(content).unwrap_or(false);
         let policy = self.model.policy(|content| holds(allowed, content), |content| holds(forbidden, content));
         policy.map(Policy).map_err(|error| raise(py, error))
+    }
+
+    /// `lengths` and `trusts`: how many characters each part of the text has, and 0 for special, 1 for text, 2 for an error.
+    fn policy_of_parts(&self, py: Python<'_>, text: Text, lengths: Vec<usize>, trusts: &[u8]) -> PyResult<Policy> {
+        let text = text.as_str();
+        let parts = parts(text, &lengths, trusts)?;
+        run(py, text.len(), || self.model.policy_of_parts(text, &parts)).map(Policy)
+    }
+
+    /// The ids of the added tokens that a text is cut at.
+    fn added_ids(&self, py: Python<'_>, text: Text, policy: &Policy) -> PyResult<Vec<u32>> {
+        run(py, 0, || self.model.added_ids(text.as_str(), &policy.0))
     }
 
     fn encode<'py>(&self, py: Python<'py>, text: Text, policy: &Policy) -> PyResult<Bound<'py, PyList>> {
@@ -316,6 +329,28 @@ fn kind_of(number: u8) -> PyResult<Kind> {
         6 => Kind::Byte,
         _ => return Err(PyValueError::new_err(format!("no kind of piece has the number {number}"))),
     })
+}
+
+/// Where parts end, in bytes, and their trust.
+fn parts(text: &str, lengths: &[usize], trusts: &[u8]) -> PyResult<Vec<(usize, Trust)>> {
+    let (mut parts, mut end) = (Vec::with_capacity(lengths.len()), 0);
+    for (&length, trust) in lengths.iter().zip(trusts) {
+        let rest = text.get(end..).unwrap_or_default();
+        end += rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
+        parts.push((
+            end,
+            match trust {
+                0 => Trust::Special,
+                1 => Trust::Text,
+                2 => Trust::Refuse,
+                other => return Err(PyValueError::new_err(format!("no trust has the number {other}"))),
+            },
+        ));
+    }
+    if lengths.len() != trusts.len() || end != text.len() {
+        return Err(PyValueError::new_err("the parts must make up the text"));
+    }
+    Ok(parts)
 }
 
 /// The bytes of a buffer that is one block of memory.
