@@ -15,7 +15,7 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils import PaddingStrategy
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import hub, model_card, saving
+from hf_bpe.plugin import saving
 from hf_bpe.plugin.inputs import Batch, read_inputs
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -33,7 +33,6 @@ from hf_bpe.plugin.shaping import Truncation, pad_columns, padded_length
 from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training import setting_names, train
 
 __all__ = ["HfBpeTokenizer"]
 
@@ -121,6 +120,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
         >>> HfBpeTokenizer.train(["corpus.txt"], 32_000, eos_token="<|endoftext|>")  # doctest: +SKIP
         """
+        from hf_bpe.training import setting_names, train  # few who load a tokenizer train one
+
         dialect = kwargs.pop("dialect", "byte_level")
         for_training = {name: kwargs.pop(name) for name in setting_names(dialect) if name in kwargs}
         named = [kwargs[name] for name in cls.SPECIAL_TOKENS_ATTRIBUTES if kwargs.get(name) is not None]
@@ -514,6 +515,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
         saving.check(record, files)
         paths = saving.write(save_directory, files, filename_prefix)
         if push_to_hub:
+            from hf_bpe.plugin import hub
+
             hub.push(record, files, kwargs.pop("repo_id", None) or Path(save_directory).resolve().name, **kwargs)
         return paths
 
@@ -527,6 +530,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
         >>> tokenizer.push_to_hub("me/my-tokenizer", private=True)  # doctest: +SKIP
         """
+        from hf_bpe.plugin import hub  # few who load a tokenizer push one
+
         record = self._record()
         files = saving.render(record, auto=auto)
         saving.check(record, files)
@@ -534,6 +539,8 @@ class HfBpeTokenizer(PreTrainedTokenizer):  # type: ignore[misc]  # transformers
 
     def model_card(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> str:
         """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, as there."""
+        from hf_bpe.plugin import model_card
+
         record = self._record()
         return model_card.render(record, saving.render(record, auto=auto), repo_id, **kwargs)
 

@@ -46,7 +46,8 @@ def write(folder: Path) -> None:
                 "decoded": tokenizer.batch_decode(tokenizer(texts)["input_ids"], clean_up_tokenization_spaces=False),
                 "special": tokenizer.all_special_tokens,
                 "size": len(tokenizer),
-                "chat": tokenizer.chat_template and tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False),
+                "chat": tokenizer.chat_template
+                and tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False),
             }
             (target / "expected.json").write_text(json.dumps(expected))
 
