@@ -35,12 +35,13 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.encode
 	$(BIN)/python -m benchmarks.train
 
-# FUZZ: what all four take, such as FUZZ="--seed 7". TEXTS: what the first two take, such as TEXTS="--vocabularies DIR --corpus FILE".
+# FUZZ: what all five take, such as FUZZ="--seed 7". TEXTS: what the first two take, such as TEXTS="--vocabularies DIR --corpus FILE".
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz documents $(FUZZ) $(TEXTS)
 	$(BIN)/python -m tests.fuzz strings $(FUZZ) $(TEXTS)
 	$(BIN)/python -m tests.fuzz specs $(FUZZ)
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
+	$(BIN)/python -m tests.fuzz calls $(FUZZ)
 
 unicode-tables:
 	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json

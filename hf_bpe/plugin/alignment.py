@@ -89,6 +89,13 @@ class Recipe(NamedTuple):
     def _place_text(self, text: str) -> _Placed:
         found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
         ids, starts, stops = found.ids.tolist(), found.starts.tolist(), found.stops.tolist()
+        rules, length = self.vocabulary.spec.sentencepiece, len(text)
+        if rules is not None:  # the space that is put before a text stands where the first character does, here as in stock classes
+            is_suffix = rules.treat_whitespace_as_suffix
+            for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+                if start == stop and length:
+                    starts[number] = start - 1 if is_suffix or start == length else start
+                    stops[number] = starts[number] + 1
         spaces = []
         if self.template.trims_offsets:
             added = self.vocabulary.by_id  # they may have taken more space along than they hold themselves

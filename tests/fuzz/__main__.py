@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|calls`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="text to mutate (default: installed)"
     )
+    calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
+    calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
     return top
 
 
@@ -48,6 +50,11 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
     if arguments.kind == "specs":
         random_specs.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "calls":
+        from tests.fuzz import calls  # imports transformers, which takes seconds
+
+        calls.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "pieces":
         source = Documents(arguments.corpus)
@@ -65,7 +72,8 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    tally = Tally({"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings"}[arguments.kind])
+    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "calls": "calls"}
+    tally = Tally(units[arguments.kind])
     try:
         run(arguments, tally)
     except Mismatch as mismatch:
