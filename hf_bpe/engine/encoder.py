@@ -197,9 +197,7 @@ class Encoder:
         ids, spans, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
         return ids, spans.reshape(-1, 2)
 
-    def align(
-        self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all"
-    ) -> Alignment:
+    def align(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> Alignment:
         """`encode_with_offsets` in characters, with the number of the piece of the text that each id is part of.
 
         Pieces are what merging never crosses, counted from 0; an added token is one, and so is a user-defined piece of a

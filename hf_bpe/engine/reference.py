@@ -7,12 +7,13 @@ not installed.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import count, pairwise
+from itertools import pairwise
 from operator import index
 
 import regex
@@ -233,7 +234,7 @@ class ReferenceEngine(Reference):
         """Id, start, end and piece of each token. Text that no piece holds belongs to none; an added token is a piece."""
         text = self.checked(text, policy)
         spans = []
-        piece = count()
+        piece = itertools.count()
         for start, stop, token in added_token_spans(text, policy.match):
             if token is not None:
                 spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop]), next(piece)))

@@ -65,7 +65,9 @@ class Recipe(NamedTuple):
         parts = [[text.cut(kept) for kept in kept_of] for text, kept_of in zip(texts, self._windows(texts), strict=True)]
         numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
         choices = _combinations([len(parts[number]) for number in numbers] if windows else [1] * len(numbers))
-        rows = (self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices)
+        rows = (
+            self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices
+        )
         return [row if self.padding is None else row.padded(self.padding) for row in rows]
 
     def _windows(self, texts: Sequence[_Placed]) -> Sequence[list[slice]]:
@@ -80,17 +82,21 @@ class Recipe(NamedTuple):
             return self._place_text(text)
         words = [self._place_text(word) for word in text]
         numbers = [number for number, word in enumerate(words) for _ in word.ids]
-        joined = _Placed([], [], [], [])
-        for word in words:  # each has characters of its own
-            for column, more in zip(joined, word, strict=True):
-                column += more
-        return joined._replace(words=numbers)
+        # Each has characters of its own.
+        return _Placed(
+            [token_id for word in words for token_id in word.ids],
+            [offsets for word in words for offsets in word.offsets],
+            numbers,
+            [spaces for word in words for spaces in word.spaces],
+        )
 
     def _place_text(self, text: str) -> _Placed:
         found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
         ids, starts, stops = found.ids.tolist(), found.starts.tolist(), found.stops.tolist()
         rules, length = self.vocabulary.spec.sentencepiece, len(text)
-        if rules is not None:  # the space that is put before a text stands where the first character does, here as in stock classes
+        if (
+            rules is not None
+        ):  # the space that is put before a text stands where the first character does, here as in stock classes
             is_suffix = rules.treat_whitespace_as_suffix
             for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
                 if start == stop and length:
@@ -107,7 +113,9 @@ class Recipe(NamedTuple):
         return _Placed(ids, list(zip(starts, stops, strict=True)), found.pieces.tolist(), spaces)
 
     def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
-        columns: Columns = {name: [] for name in ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "words")}
+        columns: Columns = {
+            name: [] for name in ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "words")
+        }
         ranges: dict[int, range] = {}
         texts = iter(parts)
         for piece in pieces:

@@ -101,51 +101,47 @@ class EncodingMethods(VocabularyMethods):
     ) -> BatchEncoding:
         """Where `__call__`, `encode` and `apply_chat_template` end, for one text and for batches."""
         batch = read_inputs(text, text_pair, is_split_into_words)
-        recipe = Recipe(
-            self._vocabulary,
-            self._template if add_special_tokens else self._template.bare,
-            () if (self.split_special_tokens if split_special_tokens is None else split_special_tokens) else "all",
-        )
+        template = self._template if add_special_tokens else self._template.bare
+        split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
+        recipe = Recipe(self._vocabulary, template, () if split else "all")
         if truncation_strategy != TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-            recipe = recipe._replace(cuts=_cuts(recipe.template, max_length, truncation_strategy, self.truncation_side, stride))
-        names = ["input_ids"]
-        for name, wanted in (
-            ("token_type_ids", return_token_type_ids),
-            ("attention_mask", return_attention_mask),
-            ("special_tokens_mask", return_special_tokens_mask),
-        ):
-            if wanted or (wanted is None and name in self.model_input_names):
-                names.append(name)
-
-        def padding(lengths: list[int]) -> Padding | None:
-            if padding_strategy == PaddingStrategy.DO_NOT_PAD:
-                return None
-            fixed = max_length if padding_strategy == PaddingStrategy.MAX_LENGTH else None
-            return self._padding(padded_length(lengths, fixed, pad_to_multiple_of), padding_side)
-
-        result: rows.Result | None = None
+            recipe = recipe._replace(cuts=_cuts(template, max_length, truncation_strategy, self.truncation_side, stride))
+        names = self._columns(
+            token_type_ids=return_token_type_ids,
+            attention_mask=return_attention_mask,
+            special_tokens_mask=return_special_tokens_mask,
+            offset_mapping=return_offsets_mapping,
+        )
+        choose = self._padding_for(padding_strategy, max_length, pad_to_multiple_of, padding_side)
         if sanitize_control_tokens:
-            marked = self._encode_marked(batch, recipe.template)
-            result = rows.in_lists(recipe, batch, marked, names, padding)._replace(encodings=None)
+            encoded = self._encode_marked(batch, template)
+            result = rows.in_lists(recipe, batch, encoded, names, choose)._replace(encodings=None)
         elif return_offsets_mapping or return_overflowing_tokens:
-            if return_offsets_mapping:
-                names.append("offset_mapping")
-            result = rows.aligned(recipe, batch, names, padding, windows=return_overflowing_tokens)
-        elif batch.is_batched and return_tensors in ("np", "pt"):
-            result = rows.in_arrays(recipe, batch, names, padding, as_rows=return_tensors == "pt")
-        if result is None:
-            result = rows.in_lists(recipe, batch, rows.encode(recipe, batch), names, padding)
+            result = rows.aligned(recipe, batch, names, choose, windows=return_overflowing_tokens)
+        else:
+            result = rows.plain(recipe, batch, names, choose, tensors=return_tensors)
+        self._eventual_warn_about_too_long_sequence(range(max(result.lengths, default=0)), max_length, verbose)
         data = result.columns
         if return_length:
             data["length"] = result.lengths
         if return_overflowing_tokens:
             data["overflow_to_sample_mapping"] = result.samples
-        self._eventual_warn_about_too_long_sequence(range(max(result.lengths, default=0)), max_length, verbose)
-        if not batch.is_batched and return_tensors is None and not return_overflowing_tokens:
+        elif not batch.is_batched and return_tensors is None:
             data = {name: values[0] if isinstance(values[0], list) else values for name, values in data.items()}
         return BatchEncoding(data, result.encodings, tensor_type=return_tensors)
 
-    def _padding(self, length: int, side: str | None) -> Padding:
+    def _columns(self, **wanted: bool | None) -> list[str]:
+        """The columns of the result. `wanted`: column -> yes, no, or None for what `model_input_names` says."""
+        usual = self.model_input_names
+        return ["input_ids", *(name for name, want in wanted.items() if want or (want is None and name in usual))]
+
+    def _padding_for(
+        self, strategy: PaddingStrategy, max_length: int | None, multiple_of: int | None, side: str | None
+    ) -> rows.ChoosePadding:
+        """What says, of rows of such lengths, how they are filled up."""
+        if strategy == PaddingStrategy.DO_NOT_PAD:
+            return lambda lengths: None
+        fixed = max_length if strategy == PaddingStrategy.MAX_LENGTH else None
         side = self.padding_side if side is None else side
         if side not in ("left", "right"):
             raise ValueError(f"padding_side must be 'left' or 'right', not {side!r}")
@@ -157,7 +153,7 @@ class EncodingMethods(VocabularyMethods):
             "offset_mapping": (0, 0),
             "words": None,
         }
-        return Padding(length, side, fill)
+        return lambda lengths: Padding(padded_length(lengths, fixed, multiple_of), side, fill)
 
     def _encode_marked(self, batch: Batch, template: SequenceTemplate) -> list[tuple[list[int], list[int] | None]]:
         """Encode rendered chats in which transformers marked what looks like special tokens but came from a user."""

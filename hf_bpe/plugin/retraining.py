@@ -36,10 +36,9 @@ def train_new(
     kept += [library_token(token, special=True) for token in new_special_tokens]
     tokens = {token.content: token for token in kept}
     rules = tokenizer.spec.sentencepiece
-    own = {"pattern": tokenizer.spec.pattern} if rules is None else _settings(rules, renamed)
-    beyond = [content for content in tokens if content not in own.get("pieces", ())]
-    own.pop("pieces", None)
-    # A split that loses text keeps losing it; training counts the pieces alone either way.
+    own: dict[str, Any] = {"pattern": tokenizer.spec.pattern} if rules is None else _settings(rules, renamed)
+    pieces = own.pop("pieces", ())
+    beyond = [content for content in tokens if content not in pieces]
     trained = train(
         _texts(texts),
         vocab_size,

@@ -1,4 +1,4 @@
-"""A batch made into the columns of a result, in one of three ways that give the same: see `in_lists`."""
+"""A batch made into the columns of a result, in one of three ways that give the same: `in_lists`, `in_arrays`, `aligned`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hf_bpe.plugin.inputs import Batch
 from hf_bpe.plugin.shaping import Columns, Padding
 from hf_bpe.plugin.tensors import Rectangle, cut_rows
 
-__all__ = ["EncodedRow", "Result", "aligned", "encode", "in_arrays", "in_lists"]
+__all__ = ["ChoosePadding", "EncodedRow", "Result", "aligned", "in_lists", "plain"]
 
 EncodedRow = tuple[list[int], list[int] | None]
 """The ids of a text and of the one that goes with it, if any."""
@@ -31,8 +31,16 @@ class Result(NamedTuple):
     encodings: list[Encoding] | None
 
 
-def encode(recipe: Recipe, batch: Batch) -> list[EncodedRow]:
-    """The ids of every text."""
+def plain(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, tensors: Any) -> Result:
+    """What takes the least time where neither offsets nor windows are wanted. Alignment is found out when asked for."""
+    if batch.is_batched and tensors in ("np", "pt"):
+        result = _in_arrays(recipe, batch, names, choose, as_rows=tensors == "pt")
+        if result is not None:
+            return result
+    return in_lists(recipe, batch, _encode(recipe, batch), names, choose)
+
+
+def _encode(recipe: Recipe, batch: Batch) -> list[EncodedRow]:
     encoder = recipe.vocabulary.encoder
 
     def encode_texts(texts: list[str]) -> list[list[int]]:
@@ -43,8 +51,10 @@ def encode(recipe: Recipe, batch: Batch) -> list[EncodedRow]:
     return batch.encode(encode_texts)
 
 
-def in_lists(recipe: Recipe, batch: Batch, encoded: Sequence[EncodedRow], names: Sequence[str], choose: ChoosePadding) -> Result:
-    """What is made of encoded rows: cut, with special tokens, filled up. Alignment is found out when asked for."""
+def in_lists(
+    recipe: Recipe, batch: Batch, encoded: Sequence[EncodedRow], names: Sequence[str], choose: ChoosePadding
+) -> Result:
+    """What is made of encoded rows: cut, with special tokens, filled up."""
     rows = [_columns(recipe, *row, names) for row in encoded]
     padding = choose([len(row["input_ids"]) for row in rows])
     if padding is not None:
@@ -92,9 +102,7 @@ def _stacked(rows: Sequence[Columns], names: Sequence[str], samples: list[int], 
     return Result(columns, [len(row["input_ids"]) for row in rows], samples, encodings)
 
 
-def in_arrays(
-    recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, *, as_rows: bool
-) -> Result | None:
+def _in_arrays(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, *, as_rows: bool) -> Result | None:
     """The same for tensors, without a Python object for each id; None for what is not a rectangle of single texts.
 
     as_rows: columns as lists of arrays, which transformers makes torch tensors of at once.

@@ -237,4 +237,3 @@ class HfBpeTokenizer(EncodingMethods):
         files = {TOKENIZER_FILE: saving.render(self, in_jinja_file=True)[TOKENIZER_FILE]}
         saving.check(self, files)
         return saving.write(Path(save_directory), files, filename_prefix)
-
