@@ -112,7 +112,7 @@ def _spec(kind: str, generator: random.Random) -> TokenizerSpec:
     return spec.replace(added_tokens=(*spec.added_tokens, *more))
 
 
-def _post_processor(generator: random.Random, special: tuple[str, int]) -> dict[str, Any] | None:
+def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_level: bool) -> dict[str, Any] | None:
     """None, one that trims offsets, a template, or both."""
     name, token_id = special
 
@@ -133,7 +133,7 @@ def _post_processor(generator: random.Random, special: tuple[str, int]) -> dict[
     ids = template["special_tokens"][name]
     ids["tokens"] = [name] * len(ids["ids"])
     trims = {"type": "ByteLevel", "add_prefix_space": generator.random() < 0.3, "trim_offsets": True, "use_regex": True}
-    kind = generator.randrange(5)
+    kind = generator.randrange(5 if is_byte_level else 3) + 2 * (not is_byte_level)
     if kind == 0:
         return trims
     if kind == 1:
@@ -165,7 +165,9 @@ def make_pair(generator: random.Random, folder: Path) -> Pair:
             continue
         path = folder / "tokenizer.json"
         document = json.loads(path.read_text())
-        document["post_processor"] = _post_processor(generator, ("<sep>", free + 1)) or document["post_processor"]
+        document["post_processor"] = (
+            _post_processor(generator, ("<sep>", free + 1), spec.sentencepiece is None) or document["post_processor"]
+        )
         path.write_text(json.dumps(document))
         return Pair(kind, HfBpeTokenizer.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder))
 

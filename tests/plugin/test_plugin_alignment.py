@@ -86,7 +86,7 @@ def test_an_encoding_outlives_its_tokenizer_and_added_tokens(tokenizer: Any) -> 
 def test_a_pickled_result_has_everything_but_the_vocabulary(tokenizer: Any) -> None:
     result = tokenizer(["Hello world " * 9, "b"], truncation=True, max_length=5)
     content = pickle.dumps(result)
-    assert len(content) < 3000
+    assert len(content) < 5000
     again = pickle.loads(content)
     assert again.tokens(0) == result.tokens(0)
     assert [window.ids for window in again.encodings[0].overflowing] == [
