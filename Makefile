@@ -42,6 +42,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz specs $(FUZZ)
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
+	$(BIN)/python -m tests.fuzz calls $(FUZZ)
 
 # What we save, loaded by transformers 4, which cannot be installed beside 5: it gets an environment of its own.
 stock-four: $(VENV)/.installed-test $(VENV)-four/.installed

@@ -7,6 +7,7 @@ not installed.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -198,8 +199,8 @@ class Reference(ABC):
         """Ids of a text."""
 
     @abstractmethod
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
+        """Id, start and end of each token, in characters or bytes, and the number of the piece that it is part of."""
 
     @abstractmethod
     def pretokenize(self, text: str) -> list[str]:
@@ -229,23 +230,24 @@ class ReferenceEngine(Reference):
             ids += [part.id] if isinstance(part, AddedToken) else self._encode_pieces(part)
         return ids
 
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
+        """Id, start, end and piece of each token. Text that no piece holds belongs to none; an added token is a piece."""
         text = self.checked(text, policy)
         spans = []
+        piece = itertools.count()
         for start, stop, token in added_token_spans(text, policy.match):
             if token is not None:
-                spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
+                spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop]), next(piece)))
                 continue
             stretch = text[start:stop]
             for first, last in piece_spans(stretch, self._spec.pattern, self._spec.unmatched):
-                done = _bytes_in(text[: start + first])
+                done, number = _bytes_in(text[: start + first]), next(piece)
                 for token_id in self._encode_piece(stretch[first:last].encode()):
-                    spans.append((token_id, done, done := done + len(self._bytes_of[token_id])))
+                    spans.append((token_id, done, done := done + len(self._bytes_of[token_id]), number))
         if not characters:
             return spans
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
-        return [(token_id, of_byte[start], of_byte[stop - 1] + 1) for token_id, start, stop in spans]
+        return [(token_id, of_byte[start], of_byte[stop - 1] + 1, number) for token_id, start, stop, number in spans]
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz documents|strings|specs|pieces|readers`: exits with 1 and a reproducer at the first mismatch."""
+"""`python -m tests.fuzz documents|strings|specs|pieces|readers|calls`: exits with 1 and a reproducer at the first mismatch."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
+    calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
+    calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
     return top
 
 
@@ -54,6 +56,11 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
+        return
+    if arguments.kind == "calls":
+        from tests.fuzz import calls  # imports transformers, which takes seconds
+
+        calls.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "pieces":
         source = Documents(arguments.corpus)
@@ -71,7 +78,14 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
 def main(given: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 for a mismatch, 130 for Ctrl-C."""
     arguments = parser().parse_args(given)
-    units = {"documents": "MB", "strings": "million strings", "specs": "tokenizers", "pieces": "strings", "readers": "files"}
+    units = {
+        "documents": "MB",
+        "strings": "million strings",
+        "specs": "tokenizers",
+        "pieces": "strings",
+        "readers": "files",
+        "calls": "calls",
+    }
     tally = Tally(units[arguments.kind])
     try:
         run(arguments, tally)

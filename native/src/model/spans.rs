@@ -11,28 +11,29 @@ use crate::{
 };
 
 impl Model {
-    /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
+    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, and the number of its piece, counted from 0. White
+    /// space that an added token takes along belongs to it, and it is a piece of its own; text that no piece holds belongs to none. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
     /// text has it, and not for the whole character.
     pub fn encode_spans(
         &self,
         text: &str,
         policy: &Policy,
         own_bytes: bool,
-        mut visit: impl FnMut(u32, Range<usize>),
+        mut visit: impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         self.check(text, policy)?;
         let mut scratch = self.take_scratch()?;
         let Scratch { cache, merge, splitter, normalised, .. } = &mut scratch;
-        let (mut done, mut ids) = (0, Vec::new());
+        let (mut done, mut ids, mut piece) = (0, Vec::new(), 0);
         policy.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
-                visit(id, span);
+                visit(id, span, piece);
+                piece += 1;
                 return Ok(());
             }
             let stretch = &text[span.clone()];
             if let Dialect::SentencePiece(model) = &self.dialect {
-                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut visit);
+                return self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut piece, &mut visit);
             }
             splitter.for_each_run(stretch, &mut |pieces| {
                 cache.lookups += pieces.len() as u64;
@@ -45,8 +46,9 @@ impl Model {
                     for &id in &ids {
                         let start = done;
                         done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                        visit(id, start..done);
+                        visit(id, start..done, piece);
                     }
+                    piece += 1;
                 }
             })
         })?;
@@ -54,7 +56,8 @@ impl Model {
         Ok(())
     }
 
-    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.
+    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, the bytes of the text it comes from, and the number
+    /// of its piece: user-defined pieces cut the text, as a pattern would.
     #[allow(clippy::too_many_arguments)]
     fn piece_spans(
         &self,
@@ -64,45 +67,47 @@ impl Model {
         own_bytes: bool,
         normalised: &mut Normalised,
         merge: &mut MergeScratch,
-        visit: &mut impl FnMut(u32, Range<usize>),
+        piece: &mut u32,
+        visit: &mut impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         normalised.origins = Some(Vec::new());
         model.normalise(stretch, start == 0, normalised);
         let origins = normalised.origins.take().unwrap_or_default();
         let text = normalised.text.as_str();
         let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
-        let mut unknown: Option<(u32, Range<usize>)> = None; // not yet given out, for the next may join it
-        let mut emit = |id: u32, source: Source, span: Range<usize>| {
+        let mut unknown: Option<(u32, Range<usize>, u32)> = None; // not yet given out, for the next may join it
+        let mut emit = |id: u32, source: Source, span: Range<usize>, piece: u32| {
             let from = origin(span.start)..origin(span.end);
             match (source, &mut unknown) {
-                (Source::Unknown, Some((_, joined))) => joined.end = from.end,
-                (Source::Unknown, none) => *none = Some((id, from)),
+                (Source::Unknown, Some((_, joined, _))) => joined.end = from.end,
+                (Source::Unknown, none) => *none = Some((id, from, piece)),
                 (_, waiting) => {
-                    if let Some((id, joined)) = waiting.take() {
-                        visit(id, joined);
+                    if let Some((id, joined, piece)) = waiting.take() {
+                        visit(id, joined, piece);
                     }
                     let written = stretch.as_bytes().get(from.start - start..from.end - start);
                     match source {
                         // The character as it stands there: each byte piece is its own byte.
                         Source::Byte(byte) if own_bytes && written == Some(model.shown(&text[span]).as_bytes()) => {
-                            visit(id, from.start + byte..from.start + byte + 1)
+                            visit(id, from.start + byte..from.start + byte + 1, piece)
                         }
-                        _ => visit(id, from),
+                        _ => visit(id, from, piece),
                     }
                 }
             }
         };
-        model.user_defined().for_each_span(text, |span, piece| {
-            match piece {
-                Some(id) => emit(id, Source::Whole, span),
+        model.user_defined().for_each_span(text, |span, whole| {
+            match whole {
+                Some(id) => emit(id, Source::Whole, span, *piece),
                 None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
-                    emit(id, source, span.start + part.start..span.start + part.end);
+                    emit(id, source, span.start + part.start..span.start + part.end, *piece);
                 }),
             }
+            *piece += 1;
             Ok(())
         })?;
-        if let Some((id, joined)) = unknown {
-            visit(id, joined);
+        if let Some((id, joined, piece)) = unknown {
+            visit(id, joined, piece);
         }
         Ok(())
     }
