@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz conversions unicode-tables clean
+.PHONY: demo test lint format bench fuzz conversions stock-four unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -44,9 +44,21 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
 	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
+	$(BIN)/python -m tests.fuzz calls $(FUZZ)
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)
+
+# What we save, loaded by transformers 4, which cannot be installed beside 5: it gets an environment of its own.
+stock-four: $(VENV)/.installed-test $(VENV)-four/.installed
+	rm -rf $(VENV)-four/folders
+	$(BIN)/python -m tests.stock_four write $(VENV)-four/folders
+	$(VENV)-four/bin/python tests/stock_four/read.py $(VENV)-four/folders
+
+$(VENV)-four/.installed:
+	$(PYTHON) -m venv $(VENV)-four
+	$(VENV)-four/bin/python -m pip install --quiet "transformers==4.57.*" jinja2
+	touch $@
 
 unicode-tables:
 	cd native && cargo run --quiet --no-default-features --example unicode_tables $(CATEGORIES) $(SCRIPTS) > ../hf_bpe/engine/unicode_tables.json
@@ -67,4 +79,4 @@ $(VENV)/.installed-%: $(VENV)/bin/python $(SOURCES)
 	touch $(VENV)/.installed $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info native/target demo-output
+	rm -rf $(VENV) $(VENV)-four build *.egg-info native/target demo-output

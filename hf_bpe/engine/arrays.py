@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CacheInfo", "Ragged"]
+__all__ = ["Alignment", "CacheInfo", "Ragged"]
 
 
 class Ragged(NamedTuple):
@@ -27,6 +27,18 @@ class Ragged(NamedTuple):
     def rows(self) -> Iterator[NDArray[Any]]:
         """The ids of each text: views, no copies."""
         return (self.ids[start:stop] for start, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True))
+
+
+class Alignment(NamedTuple):
+    """Where the ids of a text come from; all arrays have one entry for each id.
+
+    ids: uint32. starts, stops: int64, first and last + 1 character. pieces: uint32, the number of the piece of the text.
+    """
+
+    ids: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    pieces: NDArray[np.uint32]
 
 
 class CacheInfo(NamedTuple):

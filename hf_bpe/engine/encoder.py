@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from hf_bpe.engine.arrays import CacheInfo, Ragged
+from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
 from hf_bpe.engine.parts import Part, join_parts
 from hf_bpe.engine.threads import thread_count
@@ -142,7 +142,7 @@ class Encoder:
     def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
         text, policy = self._parts(parts)
-        ids, spans = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
         self._refuse_specials_from_text(text, policy, ids.tolist())
         return ids, spans.reshape(-1, 2)
 
@@ -179,7 +179,7 @@ class Encoder:
         if not self.spec.normalizer or not special or not any(trusts):
             return
         is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
-        ids, spans = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
         for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
             if token_id in special and not (start < stop and all(is_trusted[start:stop])):
                 raise DisallowedSpecialTokenError(
@@ -278,8 +278,21 @@ class Encoder:
         if unit not in ("characters", "bytes"):
             raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
         policy = self._policy(allowed_special, disallowed_special)
-        ids, spans = self._engine.encode_with_offsets(text, policy, unit == "characters")
+        ids, spans, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
         return ids, spans.reshape(-1, 2)
+
+    def align(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> Alignment:
+        """`encode_with_offsets` in characters, with the number of the piece of the text that each id is part of.
+
+        Pieces are what merging never crosses, counted from 0; an added token is one, and so is a user-defined piece of a
+        SentencePiece model.
+
+        >>> encoder.align("hello world!").pieces  # doctest: +SKIP
+        array([0, 1, 2], dtype=uint32)
+        """
+        policy = self._policy(allowed_special, disallowed_special)
+        ids, spans, pieces = self._engine.encode_with_offsets(text, policy, True)
+        return Alignment(ids, spans[::2], spans[1::2], pieces)
 
     def _narrow(self, dtype: DTypeLike) -> bool:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))

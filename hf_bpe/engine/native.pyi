@@ -138,8 +138,10 @@ class Engine:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The same for texts that stand in a buffer: text n is `data[offsets[n]:offsets[n + 1]]`. Raises `CorpusError`."""
 
-    def encode_with_offsets(self, text: str, policy: Policy, characters: bool) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Ids, shape (n,), and first and last + 1 byte or character of each, shape (2 n,)."""
+    def encode_with_offsets(
+        self, text: str, policy: Policy, characters: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
+        """Ids, shape (n,); first and last + 1 byte or character of each, shape (2 n,); number of the piece of each, shape (n,)."""
 
     def count(self, text: str, policy: Policy) -> int:
         """How many ids `encode` gives."""

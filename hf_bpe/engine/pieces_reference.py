@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import count, groupby
+from itertools import accumulate, count, groupby
 from operator import index
 from typing import NamedTuple
 
@@ -29,11 +29,12 @@ _MOST_USER_DEFINED_AT_ONE_PLACE = 64
 
 
 class Span(NamedTuple):
-    """An id, and the first byte and last byte + 1 of the text it came from."""
+    """An id, the first byte and last byte + 1 of the text it came from, and the number of the piece of text."""
 
     token_id: int
     start: int
     stop: int
+    piece: int
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -151,6 +152,13 @@ def cut(text: bytes, user_defined: UserDefined) -> Iterator[tuple[bytes, bool]]:
         start = stop
 
 
+def _borders_of_frozen(symbols: Sequence[tuple[bytes, bool]]) -> set[int]:
+    """Where frozen symbols begin and end within the text."""
+    ends = list(accumulate(len(content) for content, _ in symbols))
+    frozen = [(end - len(content), end) for (content, is_frozen), end in zip(symbols, ends, strict=True) if is_frozen]
+    return {place for span in frozen for place in span} - {0}
+
+
 def merge(symbols: Sequence[tuple[bytes, bool]], pieces: dict[bytes, Findable]) -> list[bytes]:
     """Merge the neighbours that make the piece with the highest score, the leftmost of equals, until none do.
 
@@ -253,26 +261,27 @@ class PiecesReference(Reference):
         """Ids of a text."""
         return [span.token_id for span in self._spans(text, policy, own_bytes=False)[1]]
 
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
+        """Id, start and end of each token, in characters or bytes, and piece: user-defined pieces cut the text."""
         text, spans = self._spans(text, policy, own_bytes=not characters)
         if not characters:
             return list(map(tuple, spans))  # type: ignore[arg-type]
         of_byte = [number for number, character in enumerate(text) for _ in character.encode()] + [len(text)]
-        return [(span.token_id, of_byte[span.start], of_byte[span.stop]) for span in spans]
+        return [(span.token_id, of_byte[span.start], of_byte[span.stop], span.piece) for span in spans]
 
     def _spans(self, text: str, policy: ReferencePolicy, *, own_bytes: bool) -> tuple[str, list[Span]]:
         text = self.checked(text, policy)
         spans: list[Span] = []
-        done = 0
+        done = pieces = 0
         for start, stop, token in policy.cut(text):
             stretch = text[start:stop].encode()
             if token is not None:
-                spans.append(Span(token.id, done, done + len(stretch)))
+                spans.append(Span(token.id, done, done + len(stretch), pieces))
             else:
                 found = self._encode_stretch(stretch, at_start=start == 0, own_bytes=own_bytes)
-                spans += [Span(token_id, done + first, done + last) for token_id, first, last in found]
+                spans += [Span(token_id, done + first, done + last, pieces + piece) for token_id, first, last, piece in found]
             done += len(stretch)
+            pieces = spans[-1].piece + 1 if spans else 0
         return text, spans
 
     def _normalise(self, stretch: bytes, *, at_start: bool) -> tuple[bytes, list[int]]:
@@ -285,13 +294,16 @@ class PiecesReference(Reference):
     def _encode_stretch(self, stretch: bytes, *, at_start: bool, own_bytes: bool) -> Iterator[Span]:
         normalised, origins = self._normalise(stretch, at_start=at_start)
         unknown: Span | None = None  # not yet given out, for the next may join it
-        end = 0
-        for content in merge(list(cut(normalised, self._user_defined)), self._findable):
+        symbols = list(cut(normalised, self._user_defined))
+        borders = _borders_of_frozen(symbols)
+        end = number = 0
+        for content in merge(symbols, self._findable):
             begin, end = end, end + len(content)
+            number += begin in borders
             piece = self._findable.get(content)
             if piece is not None and piece.is_unused:  # a character: it does not come apart, so it is unknown
                 piece = None
-            span = Span(piece.token_id if piece else self._rules.unk_id, origins[begin], origins[end])
+            span = Span(piece.token_id if piece else self._rules.unk_id, origins[begin], origins[end], number)
             if piece is None and not self._rules.byte_fallback:
                 unknown = span if unknown is None else unknown._replace(stop=span.stop)
                 continue
@@ -309,7 +321,8 @@ class PiecesReference(Reference):
         """Byte pieces for a character that is no piece, each with its own byte if the text has it and that is wanted."""
         has_them = own_bytes and stretch[span.start : span.stop] == content
         for byte, place in zip(content, count(span.start), strict=False):
-            yield Span(self._byte_ids[byte], *((place, place + 1) if has_them else span[1:]))
+            start, stop = (place, place + 1) if has_them else (span.start, span.stop)
+            yield Span(self._byte_ids[byte], start, stop, span.piece)
 
     def pretokenize(self, text: str) -> list[str]:
         """The text as it is merged, if anything of it is left; added tokens not considered."""

@@ -55,12 +55,14 @@ class Face(Reference):
                 raise CorpusError(f"text {number} is not UTF-8: see byte {start + error.start} of the data") from None
         return self.encode_batch_to_numpy(texts, policy, num_threads, narrow)
 
-    def encode_with_offsets(self, text: str, policy: ReferencePolicy, characters: bool) -> Arrays:
-        """Ids, and first and last + 1 byte or character of each, one after the other."""
+    def encode_with_offsets(
+        self, text: str, policy: ReferencePolicy, characters: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
+        """Ids; first and last + 1 byte or character of each, one after the other; number of the piece of each."""
         found = self.encode_with_spans(text, policy, characters)
-        spans = [(start, stop) for _, start, stop in found]
-        ids = np.array([token_id for token_id, _, _ in found], dtype=np.uint32)
-        return ids, np.array(spans, dtype=np.int64).reshape(-1)
+        ids, starts, stops, pieces = zip(*found, strict=True) if found else ((), (), (), ())
+        spans = np.array([starts, stops], dtype=np.int64)
+        return np.array(ids, dtype=np.uint32), spans.T.reshape(-1), np.array(pieces, dtype=np.uint32)
 
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""

@@ -7,6 +7,7 @@ not installed.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -264,8 +265,8 @@ class Reference(ABC):
         """Ids of a text."""
 
     @abstractmethod
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
+        """Id, start and end of each token, in characters or bytes, and the number of the piece that it is part of."""
 
     @abstractmethod
     def pretokenize(self, text: str) -> list[str]:
@@ -361,42 +362,44 @@ class ReferenceEngine(Reference):
             for piece in self._split(part):
                 yield from self._encode_piece(piece.encode())
 
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int]]:
-        """Id, start and end of each token, in characters or bytes. Text that no piece holds belongs to none.
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
+        """Id, start, end and piece of each token. Text that no piece holds belongs to none; an added token is a piece.
 
-        What normalising made stands for a whole character, the first of those it was made of; an added space for the text's first.
+        What normalising made stands for a whole character, the first of those it was made of; an added space for the text\x27s first.
         """
         text = self.checked(text, policy)
         spans = []
+        piece = itertools.count()
         for start, stop, token in policy.cut(text):
+            done = _bytes_in(text[:start])
             if token is not None:
-                spans.append((token.id, _bytes_in(text[:start]), _bytes_in(text[:stop])))
-            else:
-                done = _bytes_in(text[:start])
-                spans += [(i, done + first, done + last) for i, first, last in self._stretch_spans(text[start:stop], policy)]
+                spans.append((token.id, done, _bytes_in(text[:stop]), next(piece)))
+                continue
+            for token_id, first, last, number in self._stretch_spans(text[start:stop], policy, piece):
+                spans.append((token_id, done + first, done + last, number))
         if not characters:
             return spans
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
-        return [(token_id, of_byte[start], of_byte[stop - 1] + 1) for token_id, start, stop in spans]
+        return [(token_id, of_byte[start], of_byte[stop - 1] + 1, number) for token_id, start, stop, number in spans]
 
-    def _stretch_spans(self, stretch: str, policy: ReferencePolicy) -> Iterator[tuple[int, int, int]]:
+    def _stretch_spans(self, stretch: str, policy: ReferencePolicy, piece: Iterator[int]) -> Iterator[tuple[int, int, int, int]]:
         text = self._normalizer.apply(stretch)
         _refuse(text, policy.forbid_normalised)
         origins = self._normalizer.origins(stretch, text)
         for first, last, token in added_token_spans(text, policy.match_normalised):
             bytes_from = _origins_of_bytes(stretch, text[first:last], origins[first:last])
             if token is not None:
-                yield token.id, bytes_from[0][0], bytes_from[-1][1]
+                yield token.id, bytes_from[0][0], bytes_from[-1][1], next(piece)
                 continue
             part = text[first:last]
             if self._normalizer.prefixed(part) != part:
                 part = self._normalizer.prefixed(part)
                 bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
             for piece_first, piece_last in staged_spans(part, self._spec.pattern, self._spec.unmatched, self._spec.stages):
-                done = _bytes_in(part[:piece_first])
+                done, number = _bytes_in(part[:piece_first]), next(piece)
                 for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
                     begin, done = done, done + len(self._bytes_of[token_id])
-                    yield token_id, bytes_from[begin][0], bytes_from[done - 1][1]
+                    yield token_id, bytes_from[begin][0], bytes_from[done - 1][1], number
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""

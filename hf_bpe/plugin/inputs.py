@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-__all__ = ["Batch", "read_inputs"]
+__all__ = ["Batch", "Row", "Text", "read_inputs"]
 
 Text = str | list[str]
 """A text, or the words of one."""
+
+Row = tuple[Text, Text | None]
+"""A text and the one that goes with it, if any."""
 
 _WHAT_IS_ACCEPTED = (
     "text input must be a `str`, a list of them (a batch), or a list of pairs of `str`; with `is_split_into_words=True` "
@@ -22,7 +25,7 @@ _WHAT_IS_ACCEPTED = (
 class Batch:
     """What is to be encoded, in one shape. `is_batched`: the caller passed a batch and is to be given one."""
 
-    rows: list[tuple[Text, Text | None]]
+    rows: list[Row]
     is_batched: bool
 
     def encode(self, encode_texts: Callable[[list[str]], list[list[int]]]) -> list[tuple[list[int], list[int] | None]]:
@@ -84,7 +87,7 @@ def _paired(text: Any, text_pair: Any) -> Any:
     return zip(text, text_pair, strict=True)
 
 
-def _row(item: Any, is_split_into_words: bool) -> tuple[Text, Text | None]:
+def _row(item: Any, is_split_into_words: bool) -> Row:
     if _is_text(item, is_split_into_words):
         return _text(item), None
     if isinstance(item, (list, tuple)) and len(item) == 2 and all(_is_text(part, is_split_into_words) for part in item):

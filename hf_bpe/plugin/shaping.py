@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Truncation", "pad_columns", "padded_length"]
+__all__ = ["Columns", "Padding", "Truncation", "padded_length"]
+
+Columns = dict[str, list[Any]]
+"""The columns of one row of a result: name -> one value for each id."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +27,25 @@ class Truncation:
     side: str
     stride: int = 0
 
-    def apply(self, first: list[int], second: list[int] | None) -> tuple[list[int], list[int] | None]:
-        """Cut a text or a pair to the room there is. Raises `ValueError` where the strategy cannot do that.
+    def kept(self, first: int, second: int | None) -> tuple[slice, slice]:
+        """What is kept of a text or a pair of these lengths. Raises `ValueError` where the strategy cannot do that.
 
-        >>> Truncation(3, "longest_first", "right").apply([1, 2, 3, 4], [5, 6])
-        ([1, 2], [5])
+        >>> Truncation(3, "longest_first", "right").kept(4, 2)
+        (slice(0, 2, None), slice(0, 1, None))
         """
-        lengths = self._lengths(len(first), None if second is None else len(second))
-        return self._cut(first, lengths[0]), None if second is None else self._cut(second, lengths[1])
+        lengths = self._lengths(first, second)
+        return self._ends(first, lengths[0]), self._ends(second or 0, lengths[1])
+
+    def windows(self, first: int, second: int | None) -> tuple[list[slice], list[slice]]:
+        """What is kept, followed by the windows that the rest falls into.
+
+        Where nothing is kept of a text, all of it is one window that is left over, as in the stock class.
+
+        >>> Truncation(3, "longest_first", "right", stride=1).windows(6, None)[0]
+        [slice(0, 3, None), slice(2, 5, None), slice(4, 6, None)]
+        """
+        lengths = self._lengths(first, second)
+        return self._windows(first, lengths[0]), self._windows(second or 0, lengths[1])
 
     def _lengths(self, first: int, second: int | None) -> tuple[int, int]:
         total = first + (second or 0)
@@ -66,31 +81,50 @@ class Truncation:
             )
         return left
 
-    def _cut(self, ids: list[int], length: int) -> list[int]:
-        if len(ids) <= length:
-            return ids
-        if length and self.stride >= length:
-            raise ValueError(f"stride {self.stride} must be smaller than the {length} tokens that are kept of a text")
-        return ids[len(ids) - length :] if self.side == "left" else ids[:length]
+    def _ends(self, length: int, kept: int) -> slice:
+        if length <= kept:
+            return slice(0, length)
+        if kept and self.stride >= kept:
+            raise ValueError(f"stride {self.stride} must be smaller than the {kept} tokens that are kept of a text")
+        return slice(length - kept, length) if self.side == "left" else slice(0, kept)
+
+    def _windows(self, length: int, kept: int) -> list[slice]:
+        first = self._ends(length, kept)
+        if length <= kept:
+            return [first]
+        if not kept:
+            return [first, slice(0, length)]
+        step = kept - self.stride
+        starts = range(0, length - kept + step, step)
+        if self.side == "left":
+            return [slice(max(length - start - kept, 0), length - start) for start in starts]
+        return [slice(start, min(start + kept, length)) for start in starts]
+
+
+class Padding(NamedTuple):
+    """Fills rows up to a length, each column with its own value. Longer rows stay as they are."""
+
+    length: int
+    side: str
+    fill: Mapping[str, Any]
+
+    def apply(self, columns: Columns) -> Columns:
+        """A row filled up.
+
+        >>> Padding(3, "left", {"input_ids": 0}).apply({"input_ids": [5]})
+        {'input_ids': [0, 0, 5]}
+        """
+        missing = self.missing(len(columns["input_ids"]))
+        if self.side == "left":
+            return {name: [self.fill[name]] * missing + row for name, row in columns.items()}
+        return {name: row + [self.fill[name]] * missing for name, row in columns.items()}
+
+    def missing(self, length: int) -> int:
+        """How many values a row of a length lacks."""
+        return max(self.length - length, 0)
 
 
 def padded_length(lengths: list[int], fixed: int | None, multiple_of: int | None) -> int:
     """How long rows become: `fixed`, or as long as the longest, rounded up to a multiple. Longer rows stay as they are."""
     length = max(lengths, default=0) if fixed is None else fixed
     return length + -length % multiple_of if multiple_of else length
-
-
-def pad_columns(columns: dict[str, list[list[int]]], fill: dict[str, int], length: int, side: str) -> dict[str, Any]:
-    """Fill every row of every column up to a length, each column with its own value.
-
-    >>> pad_columns({"input_ids": [[5]]}, {"input_ids": 0}, 3, "left")
-    {'input_ids': [[0, 0, 5]]}
-    """
-    if side not in ("left", "right"):
-        raise ValueError(f"padding_side must be 'left' or 'right', not {side!r}")
-
-    def padded(row: list[int], value: int) -> list[int]:
-        missing = [value] * (length - len(row))
-        return missing + row if side == "left" else row + missing
-
-    return {name: [padded(row, fill[name]) for row in rows] for name, rows in columns.items()}

@@ -9,7 +9,6 @@ from typing import Protocol
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine import Encoder
-from hf_bpe.engine.pieces_reference import replacements
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import TokenizerSpec
@@ -138,6 +137,8 @@ class PieceSpelling:
             text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
         if self._denormaliser is None:
             return text
+        from hf_bpe.engine.pieces_reference import replacements  # few models have such a map
+
         bits = replacements(text.encode(), self._denormaliser, lambda text, start: 0)
         return b"".join(bit for _, bit in bits).decode("utf-8", "replace")  # which may put parts of characters
 

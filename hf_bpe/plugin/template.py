@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -26,23 +26,29 @@ class SequenceTemplate:
     """How one text (`single`) or two (`pair`) become model input.
 
     source: what a tokenizer.json says for it; None says that whatever the writer of the rest puts there will do.
+    trims_offsets: the offsets of tokens leave out the spaces they begin and end with; prefixes_space: but for one that was not
+    in the text.
     """
 
     single: tuple[Piece, ...]
     pair: tuple[Piece, ...]
     source: Mapping[str, Any] | None = field(default=None, compare=False)
+    trims_offsets: bool = False
+    prefixes_space: bool = False
 
     @cached_property
     def bare(self) -> SequenceTemplate:
         """The same without special tokens."""
-        return SequenceTemplate(
-            tuple(piece for piece in self.single if piece.sequence),
-            tuple(piece for piece in self.pair if piece.sequence),
-        )
+        single, pair = (tuple(piece for piece in pieces if piece.sequence) for pieces in (self.single, self.pair))
+        return replace(self, single=single, pair=pair, source=None)
+
+    def pieces(self, is_pair: bool) -> tuple[Piece, ...]:
+        """Those for one text, or for two."""
+        return self.pair if is_pair else self.single
 
     def count_added(self, pair: bool) -> int:
         """How many special tokens come with a text, or a pair."""
-        return sum(len(piece.ids) for piece in (self.pair if pair else self.single))
+        return sum(len(piece.ids) for piece in self.pieces(pair))
 
     def ids(self, first: list[int], second: list[int] | None) -> list[int]:
         """The ids of the whole.
@@ -53,7 +59,7 @@ class SequenceTemplate:
         if second is None and len(self.single) == 1:  # no special tokens: nothing to put together
             return first
         whole: list[int] = []
-        for piece in self.single if second is None else self.pair:
+        for piece in self.pieces(second is not None):
             whole += (first if piece.sequence == "A" else second or []) if piece.sequence else piece.ids
         return whole
 
@@ -67,7 +73,7 @@ class SequenceTemplate:
 
     def _lengths(self, first: int, second: int | None) -> list[tuple[Piece, int]]:
         lengths = {"A": first, "B": second or 0}
-        pieces = self.single if second is None else self.pair
+        pieces = self.pieces(second is not None)
         return [(piece, lengths[piece.sequence] if piece.sequence else len(piece.ids)) for piece in pieces]
 
 
@@ -105,20 +111,26 @@ def read_template(data: Mapping[str, Any] | None, where: str) -> SequenceTemplat
         return PLAIN
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
         raise FormatError(f"{where}: post_processor must be an object with a type, not {data!r:.80}")
-    templates = [part for part in _parts(data, where) if part["type"] != "ByteLevel"]  # that one changes offsets, not ids
+    parts = _parts(data, where)
+    byte_level = [part for part in parts if part["type"] == "ByteLevel"]  # that one changes offsets, not ids
+    trims = {
+        "trims_offsets": any(part.get("trim_offsets", True) for part in byte_level),
+        "prefixes_space": any(part.get("add_prefix_space", True) for part in byte_level),
+    }
+    templates = [part for part in parts if part["type"] != "ByteLevel"]
     kinds = [part["type"] for part in templates]
     if any(kind != "TemplateProcessing" for kind in kinds) or len(kinds) > 1:
         raise ConversionRefused(
             f"{where}: the post_processor is {' + '.join(kinds)}; only ByteLevel and one TemplateProcessing can be run exactly"
         )
     if not templates:
-        return SequenceTemplate(PLAIN.single, PLAIN.pair, source=data)
+        return SequenceTemplate(PLAIN.single, PLAIN.pair, data, **trims)
     try:
         tokens = {name: tuple(entry["ids"]) for name, entry in templates[0]["special_tokens"].items()}
         single, pair = (tuple(_piece(part, tokens) for part in templates[0][key]) for key in ("single", "pair"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FormatError(f"{where}: the TemplateProcessing post_processor is not well formed: {error!r}") from None
-    return SequenceTemplate(single, pair, source=data)
+    return SequenceTemplate(single, pair, data, **trims)
 
 
 def _parts(data: Mapping[str, Any], where: str) -> Sequence[Mapping[str, Any]]:

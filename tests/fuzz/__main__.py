@@ -52,6 +52,8 @@ def parser() -> argparse.ArgumentParser:
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
+    calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
+    calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
     return top
 
 
@@ -68,6 +70,11 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
+        return
+    if arguments.kind == "calls":
+        from tests.fuzz import calls  # imports transformers, which takes seconds
+
+        calls.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "pieces":
         source = Documents(arguments.corpus)
@@ -92,6 +99,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "pieces": "strings",
         "readers": "files",
         "patterns": "patterns",
+        "calls": "calls",
     }
     tally = Tally(units.get(arguments.kind, ""))
     try:

@@ -61,10 +61,22 @@ def test_tokenizing_is_rendering_then_encoding(saved: Any) -> None:
     assert saved.ours.decode(saved.ours.encode(text, add_special_tokens=False)) == text
 
 
-def test_assistant_masks_need_alignment_and_are_refused(tokenizer: Any) -> None:
-    template = "{% for m in messages %}{% generation %}{{ m['content'] }}{% endgeneration %}{% endfor %}"
-    with pytest.raises((NotImplementedError, ValueError)):
-        tokenizer.apply_chat_template(CHAT, chat_template=template, return_assistant_tokens_mask=True, return_dict=True)
+@pytest.mark.parametrize(
+    "options", [{}, {"truncation": True, "max_length": 30}, {"padding": "max_length", "max_length": 300}], ids=str
+)
+def test_assistant_masks_are_those_of_stock(saved: Any, options: dict[str, Any]) -> None:
+    template = (
+        "{% for m in messages %}<|im|>{{ m['role'] }}\n"
+        "{% if m['role'] == 'assistant' %}{% generation %}{{ m['content'] }}<|end|>{% endgeneration %}"
+        "{% else %}{{ m['content'] }}<|end|>{% endif %}{% endfor %}"
+    )
+    arguments = {"chat_template": template, "return_assistant_tokens_mask": True, "return_dict": True, **options}
+    chat = [*CHAT, {"role": "assistant", "content": "größer 안녕"}]
+    ours, stock = (tokenizer.apply_chat_template(chat, **arguments) for tokenizer in (saved.ours, saved.stock))
+    assert dict(ours) == dict(stock)
+    if "max_length" not in options:
+        marked = [i for i, is_marked in zip(ours["input_ids"], ours["assistant_masks"], strict=True) if is_marked]
+        assert saved.ours.decode(marked).endswith("größer 안녕<|end|>")
 
 
 def test_without_a_template_the_error_says_so(spec: Any) -> None:

@@ -173,15 +173,6 @@ def test_padding_without_a_padding_token_is_refused(spec: Any) -> None:
         HfBpeTokenizer.from_spec(spec)(["a", "b c"], padding=True)
 
 
-@pytest.mark.parametrize("name", ["return_offsets_mapping", "return_overflowing_tokens"])
-def test_alignment_is_refused_by_name_until_it_exists(saved: Any, name: str) -> None:
-    with pytest.raises(NotImplementedError, match=name):
-        saved.ours("text", truncation=True, max_length=8, **{name: True})
-    assert saved.ours.is_fast is False
-    with pytest.raises(ValueError, match="not available"):
-        saved.ours("text").word_ids()
-
-
 def test_pad_and_special_masks_by_hand(saved: Any) -> None:
     rows = [{"input_ids": saved.stock.encode(text)} for text in TEXTS[1:5]]
     assert_same(saved.ours.pad(rows, padding=True), saved.stock.pad(rows, padding=True))

@@ -12,35 +12,41 @@ use crate::{
 };
 
 impl Model {
-    /// Calls `visit` with each id of a text and the bytes it stands for, as a range. White space that an added token takes along belongs
-    /// to it; text that no piece holds belongs to none. What normalising made stands for a whole character, the first of those it was
-    /// made of, and a space put before a text for the text's first character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the
-    /// text has it, and so do ids that hold a part of a character that normalising left alone; else they stand for the character.
+    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, and the number of its piece, counted from 0. An added
+    /// token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
+    /// made stands for a whole character, the first of those it was made of, and a space put before a text for the text's first
+    /// character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the text has it, and so do ids that hold a
+    /// part of a character that normalising left alone; else they stand for the character.
     pub fn encode_spans(
         &self,
         text: &str,
         policy: &Policy,
         own_bytes: bool,
-        mut visit: impl FnMut(u32, Range<usize>),
+        mut visit: impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         policy.written.check(text)?;
         let mut scratch = self.take_scratch()?;
+        let mut piece = 0;
         policy.written.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
-                visit(id, span);
+                visit(id, span, piece);
+                piece += 1;
                 return Ok(());
             }
             let stretch = &text[span.clone()];
             match &self.dialect {
                 Dialect::SentencePiece(model) => {
-                    self.piece_spans(model, stretch, span.start, own_bytes, &mut scratch.normalised, &mut scratch.merge, &mut visit)
+                    let Scratch { normalised, merge, .. } = &mut scratch;
+                    self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut piece, &mut visit)
                 }
                 Dialect::ByteLevel { normalizer, .. } => {
                     let shift = |range: Range<usize>| range.start + span.start..range.end + span.start;
                     match normalizer.apply_with_origins(stretch)? {
-                        None => self.normalised_spans(normalizer, stretch, policy, &mut scratch, |id, part| visit(id, shift(part))),
-                        Some(draft) => self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, |id, part| {
-                            visit(id, shift(draft.origin_of(stretch, part, own_bytes)));
+                        None => self.normalised_spans(normalizer, stretch, policy, &mut scratch, &mut piece, |id, part, piece| {
+                            visit(id, shift(part), piece);
+                        }),
+                        Some(draft) => self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece| {
+                            visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece);
                         }),
                     }
                 }
@@ -50,36 +56,46 @@ impl Model {
         Ok(())
     }
 
-    /// Calls `visit` with each id of a normalised stretch and the bytes of it that it stands for.
+    /// Calls `visit` with each id of a normalised stretch, the bytes of it that it stands for, and the number of its piece.
     fn normalised_spans(
         &self,
         normalizer: &Normalizer,
         text: &str,
         policy: &Policy,
         scratch: &mut Scratch,
-        mut visit: impl FnMut(u32, Range<usize>),
+        piece: &mut u32,
+        mut visit: impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         policy.normalised.check(text)?;
         policy.normalised.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
-                visit(id, span);
+                visit(id, span, *piece);
+                *piece += 1;
                 return Ok(());
             }
             let stretch = &text[span.clone()];
             if !normalizer.needs_prefix(stretch) {
-                return self.stretch_spans(stretch, scratch, |id, part| visit(id, part.start + span.start..part.end + span.start));
+                return self.stretch_spans(stretch, scratch, piece, |id, part, piece| {
+                    visit(id, part.start + span.start..part.end + span.start, piece);
+                });
             }
             let first = stretch.chars().next().map_or(0, char::len_utf8);
-            self.stretch_spans(&normalizer.prefixed(stretch), scratch, |id, part| {
+            self.stretch_spans(&normalizer.prefixed(stretch), scratch, piece, |id, part, piece| {
                 // The added space comes from all of the first character.
                 let end = if part.end == 1 { first } else { part.end - 1 };
-                visit(id, part.start.max(1) - 1 + span.start..end + span.start);
+                visit(id, part.start.max(1) - 1 + span.start..end + span.start, piece);
             })
         })
     }
 
-    /// Calls `visit` with each id of a stretch that is split as it is, and the bytes of it that it stands for.
-    fn stretch_spans(&self, stretch: &str, scratch: &mut Scratch, mut visit: impl FnMut(u32, Range<usize>)) -> Result<(), EngineError> {
+    /// Calls `visit` with each id of a stretch that is split as it is, the bytes of it that it stands for, and the number of its piece.
+    fn stretch_spans(
+        &self,
+        stretch: &str,
+        scratch: &mut Scratch,
+        piece: &mut u32,
+        mut visit: impl FnMut(u32, Range<usize>, u32),
+    ) -> Result<(), EngineError> {
         let Scratch { cache, merge, splitter, .. } = scratch;
         let mut ids = Vec::new();
         splitter.for_each_run(stretch, &mut |pieces| {
@@ -93,13 +109,15 @@ impl Model {
                 for &id in &ids {
                     let start = done;
                     done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                    visit(id, start..done);
+                    visit(id, start..done, *piece);
                 }
+                *piece += 1;
             }
         })
     }
 
-    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, and the bytes of the text it comes from.
+    /// Calls `visit` with each id of a stretch, which begins at `start` of the text, the bytes of the text it comes from, and the number
+    /// of its piece: user-defined pieces cut the text, as a pattern would.
     #[allow(clippy::too_many_arguments)]
     fn piece_spans(
         &self,
@@ -109,45 +127,47 @@ impl Model {
         own_bytes: bool,
         normalised: &mut Normalised,
         merge: &mut MergeScratch,
-        visit: &mut impl FnMut(u32, Range<usize>),
+        piece: &mut u32,
+        visit: &mut impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         normalised.origins = Some(Vec::new());
         model.normalise(stretch, start == 0, normalised);
         let origins = normalised.origins.take().unwrap_or_default();
         let text = normalised.text.as_str();
         let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
-        let mut unknown: Option<(u32, Range<usize>)> = None; // not yet given out, for the next may join it
-        let mut emit = |id: u32, source: Source, span: Range<usize>| {
+        let mut unknown: Option<(u32, Range<usize>, u32)> = None; // not yet given out, for the next may join it
+        let mut emit = |id: u32, source: Source, span: Range<usize>, piece: u32| {
             let from = origin(span.start)..origin(span.end);
             match (source, &mut unknown) {
-                (Source::Unknown, Some((_, joined))) => joined.end = from.end,
-                (Source::Unknown, none) => *none = Some((id, from)),
+                (Source::Unknown, Some((_, joined, _))) => joined.end = from.end,
+                (Source::Unknown, none) => *none = Some((id, from, piece)),
                 (_, waiting) => {
-                    if let Some((id, joined)) = waiting.take() {
-                        visit(id, joined);
+                    if let Some((id, joined, piece)) = waiting.take() {
+                        visit(id, joined, piece);
                     }
                     let written = stretch.as_bytes().get(from.start - start..from.end - start);
                     match source {
                         // The character as it stands there: each byte piece is its own byte.
                         Source::Byte(byte) if own_bytes && written == Some(model.shown(&text[span]).as_bytes()) => {
-                            visit(id, from.start + byte..from.start + byte + 1)
+                            visit(id, from.start + byte..from.start + byte + 1, piece)
                         }
-                        _ => visit(id, from),
+                        _ => visit(id, from, piece),
                     }
                 }
             }
         };
-        model.user_defined().for_each_span(text, |span, piece| {
-            match piece {
-                Some(id) => emit(id, Source::Whole, span),
+        model.user_defined().for_each_span(text, |span, whole| {
+            match whole {
+                Some(id) => emit(id, Source::Whole, span, *piece),
                 None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
-                    emit(id, source, span.start + part.start..span.start + part.end);
+                    emit(id, source, span.start + part.start..span.start + part.end, *piece);
                 }),
             }
+            *piece += 1;
             Ok(())
         })?;
-        if let Some((id, joined)) = unknown {
-            visit(id, joined);
+        if let Some((id, joined, piece)) = unknown {
+            visit(id, joined, piece);
         }
         Ok(())
     }

@@ -43,6 +43,8 @@ pub struct Engine {
 type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and, per text, where its ids begin.
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+/// Ids, where they stand in the text, and in which of its pieces.
+type Placed<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
 
 #[pymethods]
 impl Engine {
@@ -212,13 +214,14 @@ impl Engine {
         run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
     }
 
-    /// Ids, and the first and last-plus-one byte or character of each, one after the other.
-    fn encode_with_offsets<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, characters: bool) -> PyResult<Arrays<'py>> {
+    /// Ids; the first and last-plus-one byte or character of each, one after the other; the number of the piece of each.
+    fn encode_with_offsets<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, characters: bool) -> PyResult<Placed<'py>> {
         let text = text.as_str();
-        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        let (mut ids, mut spans, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         run(py, text.len(), || {
-            self.model.encode_spans(text, &policy.0, !characters, |id, span| {
+            self.model.encode_spans(text, &policy.0, !characters, |id, span, piece| {
                 ids.push(id);
+                pieces.push(piece);
                 spans.push(span.start as i64);
                 spans.push(span.end as i64);
             })
@@ -226,7 +229,7 @@ impl Engine {
         if characters && !text.is_ascii() {
             to_characters(text.as_bytes(), self.model.cuts_characters(), &mut spans);
         }
-        Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, spans)))
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, spans), PyArray1::from_vec(py, pieces)))
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {

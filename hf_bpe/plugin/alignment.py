@@ -1,0 +1,169 @@
+"""Where the ids of a row come from: `Recipe` says what a row becomes, `Recipe.align` makes it with everything known of each id.
+
+This is the slow and complete way. Calls that ask for ids alone are served by `rows` and `tensors`, which give the same ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hf_bpe.pattern_syntax import SPACE
+from hf_bpe.plugin.inputs import Row, Text
+from hf_bpe.plugin.shaping import Columns, Padding, Truncation
+from hf_bpe.plugin.template import SequenceTemplate
+from hf_bpe.plugin.vocabulary import Vocabulary
+
+__all__ = ["Aligned", "Recipe"]
+
+_SPACES = frozenset(chr(c) for span in SPACE for c in range(span.first, span.last + 1)) | {"Ġ"}
+
+
+class Aligned(NamedTuple):
+    """A row. ranges: which ids each of its texts has, by the number of the text (0 or 1)."""
+
+    columns: Columns
+    ranges: dict[int, range]
+
+    def padded(self, padding: Padding) -> Aligned:
+        """The row filled up."""
+        before = padding.missing(len(self.columns["input_ids"])) if padding.side == "left" else 0
+        moved = {number: range(ids.start + before, ids.stop + before) for number, ids in self.ranges.items()}
+        return Aligned(padding.apply(self.columns), moved)
+
+
+class _Placed(NamedTuple):
+    """The ids of a text, their characters, their words, and how many spaces each begins and ends with."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    words: list[int]
+    spaces: list[tuple[int, int]]
+
+    def cut(self, kept: slice) -> _Placed:
+        """Part of it."""
+        return _Placed(*(column[kept] for column in self))  # type: ignore[arg-type]
+
+
+class Recipe(NamedTuple):
+    """All that decides what a row becomes: one for a call.
+
+    template: with the special tokens that are wanted. special: which added tokens that are special are matched. cuts: how
+    single texts and pairs are cut.
+    """
+
+    vocabulary: Vocabulary
+    template: SequenceTemplate
+    special: Any
+    cuts: tuple[Truncation, Truncation] | None = None
+    padding: Padding | None = None
+
+    def align(self, row: Row, *, windows: bool) -> list[Aligned]:
+        """A row; with `windows` also what was cut off it, in windows of the same size."""
+        texts = [self._place(text) for text in row if text is not None]
+        pieces = self.template.pieces(is_pair=len(texts) == 2)
+        parts = [[text.cut(kept) for kept in kept_of] for text, kept_of in zip(texts, self._windows(texts), strict=True)]
+        numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
+        choices = _combinations([len(parts[number]) for number in numbers] if windows else [1] * len(numbers))
+        rows = (
+            self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices
+        )
+        return [row if self.padding is None else row.padded(self.padding) for row in rows]
+
+    def _windows(self, texts: Sequence[_Placed]) -> Sequence[list[slice]]:
+        lengths = [len(text.ids) for text in texts]
+        if self.cuts is None:
+            return [[slice(0, length)] for length in lengths]
+        second = lengths[1] if len(lengths) == 2 else None
+        return self.cuts[len(texts) - 1].windows(lengths[0], second)[: len(texts)]
+
+    def _place(self, text: Text) -> _Placed:
+        if isinstance(text, str):
+            return self._place_text(text)
+        words = [self._place_text(word) for word in text]
+        numbers = [number for number, word in enumerate(words) for _ in word.ids]
+        # Each has characters of its own.
+        return _Placed(
+            [token_id for word in words for token_id in word.ids],
+            [offsets for word in words for offsets in word.offsets],
+            numbers,
+            [spaces for word in words for spaces in word.spaces],
+        )
+
+    def _place_text(self, text: str) -> _Placed:
+        found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
+        ids, starts, stops = found.ids.tolist(), found.starts.tolist(), found.stops.tolist()
+        rules, length = self.vocabulary.spec.sentencepiece, len(text)
+        if (
+            rules is not None
+        ):  # the space that is put before a text stands where the first character does, here as in stock classes
+            is_suffix = rules.treat_whitespace_as_suffix
+            for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+                if start == stop and length:
+                    starts[number] = start - 1 if is_suffix or start == length else start
+                    stops[number] = starts[number] + 1
+        spaces = []
+        if self.template.trims_offsets:
+            added = self.vocabulary.by_id  # they may have taken more space along than they hold themselves
+            tokens = (
+                text[start:stop] if token_id in added else self.vocabulary.token_of(token_id) or ""
+                for token_id, start, stop in zip(ids, starts, stops, strict=True)
+            )
+            spaces = [(_leading_spaces(token), _leading_spaces(reversed(token))) for token in tokens]
+        return _Placed(ids, list(zip(starts, stops, strict=True)), found.pieces.tolist(), spaces)
+
+    def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
+        columns: Columns = {
+            name: [] for name in ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "words")
+        }
+        ranges: dict[int, range] = {}
+        texts = iter(parts)
+        for piece in pieces:
+            begin = len(columns["input_ids"])
+            if piece.sequence is None:
+                length = len(piece.ids)
+                columns["input_ids"] += piece.ids
+                columns["offset_mapping"] += [(0, 0)] * length
+                columns["words"] += [None] * length
+            else:
+                text = next(texts)
+                length = len(text.ids)
+                columns["input_ids"] += text.ids
+                columns["offset_mapping"] += _trimmed(text, self.template) if text.spaces else text.offsets
+                columns["words"] += text.words
+                ranges["AB".index(piece.sequence)] = range(begin, begin + length)
+            columns["token_type_ids"] += [piece.type_id] * length
+            columns["special_tokens_mask"] += [int(piece.sequence is None)] * length
+        columns["attention_mask"] = [1] * len(columns["input_ids"])
+        return Aligned(columns, ranges)
+
+
+def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Which window of each text goes into which row, in the order of the stock class. First the first of each.
+
+    >>> _combinations([2, 2])
+    [(0, 0), (1, 0), (1, 1), (0, 1)]
+    """
+    kept: tuple[int, ...] = ()
+    others: list[tuple[int, ...]] = []
+    for count in counts:
+        others = [(*other, n) for other in others for n in range(count)] + [(*kept, n) for n in range(1, count)]
+        kept = (*kept, 0)
+    return [kept, *others]
+
+
+def _leading_spaces(token: str | Iterator[str]) -> int:
+    count = 0
+    for character in token:
+        if character not in _SPACES:
+            break
+        count += 1
+    return count
+
+
+def _trimmed(text: _Placed, template: SequenceTemplate) -> Iterator[tuple[int, int]]:
+    """Offsets without the spaces that tokens begin and end with: what a ByteLevel post-processor with `trim_offsets` does."""
+    for number, ((start, stop), (leading, trailing)) in enumerate(zip(text.offsets, text.spaces, strict=True)):
+        is_prefix = template.prefixes_space and leading == 1 and (number == 0 or start == 0)  # not in the text
+        begin = start if is_prefix else min(start + leading, stop)
+        yield begin, max(stop - trailing, begin) if stop >= trailing else stop

@@ -1,0 +1,182 @@
+"""What `HfBpeTokenizer` does with text: where `__call__`, `encode`, `tokenize` and `apply_chat_template` end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import BatchEncoding
+from transformers.tokenization_utils_base import TruncationStrategy
+from transformers.utils import PaddingStrategy
+
+from hf_bpe.plugin import rows
+from hf_bpe.plugin.alignment import Recipe
+from hf_bpe.plugin.inputs import Batch, read_inputs
+from hf_bpe.plugin.shaping import Padding, Truncation, padded_length
+from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
+from hf_bpe.plugin.vocabulary_methods import VocabularyMethods
+
+__all__ = ["EncodingMethods"]
+
+
+class EncodingMethods(VocabularyMethods):
+    """Encodes with a `Vocabulary` and a `SequenceTemplate`."""
+
+    _template: SequenceTemplate
+
+    # -- special tokens around texts ----------------------------------------------------------------------------------
+
+    @property
+    def add_bos_token(self) -> bool:
+        """Whether every text starts with the bos token."""
+        first = self._template.single[0]
+        return first.sequence is None and self.bos_token_id is not None and first.ids[:1] == (self.bos_token_id,)
+
+    @add_bos_token.setter
+    def add_bos_token(self, value: bool) -> None:
+        self._put_around(value, self.add_eos_token)
+
+    @property
+    def add_eos_token(self) -> bool:
+        """Whether every text ends with the eos token."""
+        last = self._template.single[-1]
+        return last.sequence is None and self.eos_token_id is not None and last.ids[-1:] == (self.eos_token_id,)
+
+    @add_eos_token.setter
+    def add_eos_token(self, value: bool) -> None:
+        self._put_around(self.add_bos_token, value)
+
+    def _put_around(self, bos: bool, eos: bool) -> None:
+        chosen = {"bos_token": bos, "eos_token": eos}
+        for name in (name for name, wanted in chosen.items() if wanted and getattr(self, name) is None):
+            raise ValueError(f"add_{name}=True needs {name} to be set")
+        tokens = {name: (getattr(self, name), getattr(self, f"{name}_id")) for name, wanted in chosen.items() if wanted}
+        self._template = bos_eos_template(tokens.get("bos_token"), tokens.get("eos_token"))
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens come with a text, or with a pair of texts."""
+        return self._template.count_added(pair)
+
+    def build_inputs_with_special_tokens(self, token_ids_0: list[int], token_ids_1: list[int] | None = None) -> list[int]:
+        """Ids of one or two texts with the special tokens around them."""
+        return list(self._template.ids(token_ids_0, token_ids_1))
+
+    def create_token_type_ids_from_sequences(self, token_ids_0: list[int], token_ids_1: list[int] | None = None) -> list[int]:
+        """Which text each id of `build_inputs_with_special_tokens` belongs to, as 0 and 1."""
+        return self._template.type_ids(len(token_ids_0), None if token_ids_1 is None else len(token_ids_1))
+
+    def get_special_tokens_mask(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None, already_has_special_tokens: bool = False
+    ) -> list[int]:
+        """1 for special tokens, 0 for others: of `build_inputs_with_special_tokens`, or of ids that hold them already."""
+        if already_has_special_tokens:
+            mask: list[int] = super().get_special_tokens_mask(token_ids_0, token_ids_1, already_has_special_tokens=True)
+            return mask
+        return self._template.special_mask(len(token_ids_0), None if token_ids_1 is None else len(token_ids_1))
+
+    # -- encoding -----------------------------------------------------------------------------------------------------
+
+    def _encode_plus(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
+        truncation_strategy: TruncationStrategy = TruncationStrategy.DO_NOT_TRUNCATE,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Any = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        split_special_tokens: bool | None = None,
+        sanitize_control_tokens: bool = False,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Where `__call__`, `encode` and `apply_chat_template` end, for one text and for batches."""
+        batch = read_inputs(text, text_pair, is_split_into_words)
+        template = self._template if add_special_tokens else self._template.bare
+        split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
+        recipe = Recipe(self._vocabulary, template, () if split else "all")
+        if truncation_strategy != TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
+            recipe = recipe._replace(cuts=_cuts(template, max_length, truncation_strategy, self.truncation_side, stride))
+        names = self._columns(
+            token_type_ids=return_token_type_ids,
+            attention_mask=return_attention_mask,
+            special_tokens_mask=return_special_tokens_mask,
+            offset_mapping=return_offsets_mapping,
+        )
+        choose = self._padding_for(padding_strategy, max_length, pad_to_multiple_of, padding_side)
+        if sanitize_control_tokens:
+            encoded = self._encode_marked(batch, template)
+            result = rows.in_lists(recipe, batch, encoded, names, choose)._replace(encodings=None)
+        elif return_offsets_mapping or return_overflowing_tokens:
+            result = rows.aligned(recipe, batch, names, choose, windows=return_overflowing_tokens)
+        else:
+            result = rows.plain(recipe, batch, names, choose, tensors=return_tensors)
+        self._eventual_warn_about_too_long_sequence(range(max(result.lengths, default=0)), max_length, verbose)
+        data = result.columns
+        if return_length:
+            data["length"] = result.lengths
+        if return_overflowing_tokens:
+            data["overflow_to_sample_mapping"] = result.samples
+        elif not batch.is_batched and return_tensors is None:
+            data = {name: values[0] if isinstance(values[0], list) else values for name, values in data.items()}
+        return BatchEncoding(data, result.encodings, tensor_type=return_tensors)
+
+    def _columns(self, **wanted: bool | None) -> list[str]:
+        """The columns of the result. `wanted`: column -> yes, no, or None for what `model_input_names` says."""
+        usual = self.model_input_names
+        return ["input_ids", *(name for name, want in wanted.items() if want or (want is None and name in usual))]
+
+    def _padding_for(
+        self, strategy: PaddingStrategy, max_length: int | None, multiple_of: int | None, side: str | None
+    ) -> rows.ChoosePadding:
+        """What says, of rows of such lengths, how they are filled up."""
+        if strategy == PaddingStrategy.DO_NOT_PAD:
+            return lambda lengths: None
+        fixed = max_length if strategy == PaddingStrategy.MAX_LENGTH else None
+        side = self.padding_side if side is None else side
+        if side not in ("left", "right"):
+            raise ValueError(f"padding_side must be 'left' or 'right', not {side!r}")
+        fill = {
+            "input_ids": self.pad_token_id,
+            "token_type_ids": self.pad_token_type_id,
+            "attention_mask": 0,
+            "special_tokens_mask": 1,
+            "offset_mapping": (0, 0),
+            "words": None,
+        }
+        return lambda lengths: Padding(padded_length(lengths, fixed, multiple_of), side, fill)
+
+    def _encode_marked(self, batch: Batch, template: SequenceTemplate) -> list[tuple[list[int], list[int] | None]]:
+        """Encode rendered chats in which transformers marked what looks like special tokens but came from a user."""
+        from transformers.utils.chat_template_utils import encode_marked_chat
+
+        if template.count_added(pair=False):
+            raise NotImplementedError(
+                "sanitize_control_tokens=True works with add_special_tokens=False, where the chat template writes special tokens"
+            )
+        if any(second is not None or not isinstance(first, str) for first, second in batch.rows):
+            raise NotImplementedError("sanitize_control_tokens=True works with whole single texts, not with pairs or words")
+        return [(encode_marked_chat(self, chat), None) for chat, _ in batch.rows]
+
+    def _encode_without_added_tokens(self, text: str) -> list[int]:
+        return self._vocabulary.plain_encoder.encode_ordinary(text)
+
+
+def _cuts(
+    template: SequenceTemplate, max_length: int, strategy: TruncationStrategy, side: str, stride: int
+) -> tuple[Truncation, Truncation]:
+    """How single texts and pairs are cut."""
+    room = [max(max_length - template.count_added(pair), 0) for pair in (False, True)]
+    if stride > room[0]:
+        raise ValueError(f"stride {stride} is longer than the {room[0]} tokens that max_length leaves room for")
+    single, pair = (Truncation(tokens, strategy.value, side, stride) for tokens in room)
+    return single, pair

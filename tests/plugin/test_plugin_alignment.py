@@ -1,0 +1,129 @@
+"""Where in the text each id comes from: offsets, words, windows, and what callers ask of `BatchEncoding`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from transformers import PreTrainedTokenizerFast
+
+from hf_bpe.plugin.shaping import Truncation
+
+TEXT = "Hello größer 안녕 world. <mask>  The end"
+
+
+def test_each_id_knows_its_characters_and_its_word(saved: Any) -> None:
+    result = saved.ours(TEXT, add_special_tokens=False)
+    encoding = result.encodings[0]
+    for position, (token_id, (start, stop)) in enumerate(zip(encoding.ids, encoding.offsets, strict=True)):
+        assert TEXT[start:stop].strip().startswith(saved.ours.decode([token_id]).strip("\ufffd "))
+        assert result.token_to_chars(position) == (start, stop)
+        assert result.char_to_token(start) <= position
+    assert result.word_ids()[0] == 0
+    assert result.tokens() == saved.ours.convert_ids_to_tokens(result["input_ids"])
+    assert result.sequence_ids() == [0] * len(encoding)
+    assert len(result.tokens()) == len(result["input_ids"])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_overflowing_windows_overlap_by_the_stride(saved: Any, side: str) -> None:
+    ours, stock = copy.copy(saved.ours), copy.deepcopy(saved.stock)
+    options = {
+        "truncation": True,
+        "max_length": 12,
+        "stride": 3,
+        "return_overflowing_tokens": True,
+        "return_offsets_mapping": True,
+    }
+    for tokenizer in (ours, stock):
+        tokenizer.truncation_side = side
+    texts = [TEXT * 3, "short"]
+    found, expected = ours(texts, **options), stock(texts, **options)
+    assert dict(found) == dict(expected)
+    assert found["overflow_to_sample_mapping"][-1] == 1
+    plain = ours(TEXT * 3, add_special_tokens=False)["input_ids"]
+    windows = ours(TEXT * 3, add_special_tokens=False, **options)["input_ids"]
+    assert windows[0] == (plain[:12] if side == "right" else plain[-12:])
+    assert windows[0][-3:] == windows[1][:3] if side == "right" else windows[0][:3] == windows[1][-3:]
+
+
+def test_windows_of_pairs_know_their_sequences(saved: Any) -> None:
+    options = {
+        "truncation": "only_second",
+        "max_length": 20,
+        "stride": 2,
+        "return_overflowing_tokens": True,
+        "padding": "max_length",
+    }
+    found, expected = saved.ours("question?", TEXT, **options), saved.stock("question?", TEXT, **options)
+    assert dict(found) == dict(expected)
+    assert len(found.encodings) == len(expected.encodings) > 1
+    for number in range(len(found.encodings)):
+        assert found.sequence_ids(number) == expected.sequence_ids(number)
+        assert found.word_ids(number) == expected.word_ids(number)
+
+
+def test_words_of_split_text_are_the_words_given(saved: Any) -> None:
+    words = ["Hello", "größer", "", "안녕", "world"]
+    found = saved.ours(words, is_split_into_words=True)
+    expected = saved.stock(words, is_split_into_words=True)
+    assert found.word_ids() == expected.word_ids()
+    assert {number for number in found.word_ids() if number is not None} == {0, 1, 3, 4}
+    assert found.word_to_tokens(3) == expected.word_to_tokens(3)
+    assert found.word_to_chars(3) == expected.word_to_chars(3) == (0, 2)
+
+
+def test_an_encoding_outlives_its_tokenizer_and_added_tokens(tokenizer: Any) -> None:
+    result = tokenizer("a <new> b")
+    before = tokenizer("a <new> b").tokens()
+    tokenizer.add_tokens(["<new>"])
+    assert result.tokens() == before
+    assert "<new>" in tokenizer("a <new> b").tokens()
+
+
+def test_a_pickled_result_has_everything_but_the_vocabulary(tokenizer: Any) -> None:
+    result = tokenizer(["Hello world " * 9, "b"], truncation=True, max_length=5)
+    content = pickle.dumps(result)
+    assert len(content) < 5000
+    again = pickle.loads(content)
+    assert again.tokens(0) == result.tokens(0)
+    assert [window.ids for window in again.encodings[0].overflowing] == [
+        window.ids for window in result.encodings[0].overflowing
+    ]
+    assert again.char_to_token(0, 1) == result.char_to_token(0, 1)
+    assert pickle.loads(pickle.dumps(again)).word_ids(1) == result.word_ids(1)
+
+
+def test_no_window_can_be_made_with_a_stride_as_long_as_it() -> None:
+    with pytest.raises(ValueError, match="stride 2 must be smaller than the 2 tokens"):
+        Truncation(5, "longest_first", "right", stride=2).windows(9, 9)
+
+
+def test_the_stock_class_on_request(tokenizer: Any) -> None:
+    stock = tokenizer.as_stock()
+    assert type(stock) is PreTrainedTokenizerFast
+    assert stock(TEXT)["input_ids"] == tokenizer(TEXT)["input_ids"]
+    assert (stock.pad_token, stock.chat_template) == (tokenizer.pad_token, tokenizer.chat_template)
+
+
+def test_the_backend_is_made_once_and_anew_after_adding_tokens(tokenizer: Any) -> None:
+    state = pickle.dumps(tokenizer)
+    backend = tokenizer.backend_tokenizer
+    assert backend is tokenizer.backend_tokenizer
+    assert pickle.dumps(tokenizer) == state
+    assert backend.encode(TEXT).ids == tokenizer.encode(TEXT)
+    tokenizer.add_tokens(["größer"])
+    assert tokenizer.backend_tokenizer.encode(TEXT).ids == tokenizer.encode(TEXT)
+    assert tokenizer.is_fast
+
+
+def test_special_ids_follow_every_change(tokenizer: Any) -> None:
+    ids = tokenizer.all_special_ids
+    assert ids == tokenizer.convert_tokens_to_ids(tokenizer.all_special_tokens)
+    ids.append(-1)
+    tokenizer.pad_token = "<|im|>"
+    tokenizer.add_special_tokens({"cls_token": "<cls>", "extra_special_tokens": ["<e>"]})
+    assert tokenizer.all_special_ids == tokenizer.convert_tokens_to_ids(tokenizer.all_special_tokens)
+    assert tokenizer.convert_tokens_to_ids("<e>") in tokenizer.all_special_ids
