@@ -88,13 +88,12 @@ def rank_file(*lines: tuple[bytes, int]) -> str:
 
 ALL_BYTES = [(bytes([byte]), byte) for byte in range(256)]
 
+LOWERCASE: Change = lambda files: document(files).update(normalizer={"type": "Lowercase"})  # noqa: E731
+
 # code -> (a change after which it finds something, one after which it does not)
 CASES: dict[str, tuple[Change, Change]] = {
     "damaged-file": (add_file("special_tokens_map.json", '{"bos'), add_file("special_tokens_map.json", {})),
-    "refused": (
-        lambda files: document(files).update(normalizer={"type": "Lowercase"}),
-        lambda files: document(files).update(normalizer={"type": "Sequence", "normalizers": []}),
-    ),
+    "refused": (set_model(dropout=0.1), set_model(dropout=None)),
     "refused-by-tokenizers": (set_model(type="NoSuchModel"), set_model(ignore_merges=True)),
     "duplicate-key": (repeated_key, add_file("tokenizer_config.json", {"bos_token": "<s>", "eos_token": "</s>"})),
     "files-disagree": (add_file("added_tokens.json", {"<s>": 5}), add_file("added_tokens.json", {"<s>": 261})),
@@ -167,8 +166,8 @@ CASES: dict[str, tuple[Change, Change]] = {
         set_config(added_tokens_decoder={"261": {"content": "<s>", "lstrip": False, "special": True}}),
     ),
     "normalized-special": (
-        lambda files: both(add_token("<T>", 264, normalized=True), CASES["refused"][0])(files),
-        lambda files: both(add_token("<t>", 264, normalized=True), CASES["refused"][0])(files),
+        lambda files: both(add_token("<T>", 264, normalized=True), LOWERCASE)(files),
+        lambda files: both(add_token("<t>", 264, normalized=True), LOWERCASE)(files),
     ),
     "space-in-special": (add_token("<t> ", 264), add_token("<t u>", 264)),
     "many-added-tokens": (
