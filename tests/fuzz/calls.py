@@ -83,7 +83,7 @@ class Pair:
             for a in special
             for b in plain
         )
-        return self.name != "pieces" and not overlaps
+        return self.name not in ("pieces", "user-defined") and not overlaps
 
     @property
     def words_are_the_same(self) -> bool:
@@ -310,6 +310,8 @@ def _differences(pair: Pair, ours: Any, stock: Any, generator: random.Random) ->
     for name, found, expected in answers:
         if name == "tokens":
             found, expected = _meant(found, pair, stripped), _meant(expected, pair, stripped)
+            if len(found) == len(expected):  # white space that is an added token itself, with more around it, is no token
+                expected = [mine if theirs is None else theirs for mine, theirs in zip(found, expected, strict=True)]
         of_places = "char" in name or name == "offsets"
         of_words = "word" in name
         if found != expected and (pair.places_are_the_same or not of_places) and (pair.words_are_the_same or not of_words):
