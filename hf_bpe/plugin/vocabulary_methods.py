@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import tokenizers
@@ -88,9 +89,9 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
     def all_special_ids(self) -> list[int]:
         """Ids of the special tokens that have a role or are named as extra ones. Found out again only when those change."""
         named, extra = self._special_tokens_map, self._extra_special_tokens
-        state = (self._vocabulary, extra, len(extra), *named.values())
+        state = [self._vocabulary, extra, len(extra), *named.values()]
         known = self.__dict__.get("_special_ids")
-        if known is None or len(known[0]) != len(state) or any(a is not b for a, b in zip(known[0], state, strict=True)):
+        if known is None or len(known[0]) != len(state) or not all(map(is_, known[0], state)):
             known = state, self.convert_tokens_to_ids(self.all_special_tokens)
             self.__dict__["_special_ids"] = known
         return list(known[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import tempfile
@@ -72,10 +73,33 @@ class Pair:
         return [token.content for token in self.ours.spec.added_tokens]
 
     @property
+    def splits_alike(self) -> bool:
+        """Whether `split_special_tokens` does the same: not where stock then finds a control piece of one character in plain text, or
+        no plain added token that overlaps a special one.
+        """
+        special, plain = ([t.content for t in self.ours.spec.added_tokens if t.special is wanted] for wanted in (True, False))
+        overlaps = any(
+            a in b or b in a or any(a.endswith(b[:n]) or b.endswith(a[:n]) for n in range(1, min(len(a), len(b))))
+            for a in special
+            for b in plain
+        )
+        return self.name not in ("pieces", "user-defined") and not overlaps
+
+    @property
+    def words_are_the_same(self) -> bool:
+        """Not where a file has to cut text that spells a piece which merging never makes, so that it is not found as a whole."""
+        return self.name != "pieces"
+
+    @property
     def places_are_the_same(self) -> bool:
-        """Not where a SentencePiece model removes spaces: sentencepiece and stock classes give those to other tokens."""
+        """Not where a SentencePiece model removes spaces or defines pieces with some: sentencepiece and stock classes give those to
+        other tokens.
+        """
         rules = self.ours.spec.sentencepiece
-        return rules is None or not rules.remove_extra_whitespaces
+        if rules is None:
+            return True
+        spaced = any(piece.kind == "user_defined" and " " in piece.content for piece in rules.pieces)
+        return not rules.remove_extra_whitespaces and not spaced
 
 
 # -- tokenizers -----------------------------------------------------------------------------------------------------------
@@ -88,7 +112,12 @@ def _flags(generator: random.Random) -> dict[str, bool]:
 @cache
 def _known(name: str) -> TokenizerSpec:
     byte_level = {"gpt2": gpt2_spec, "cl100k": cl100k_spec}
-    return byte_level[name]() if name in byte_level else parse_model(model(name), name)
+    if name in byte_level:
+        return byte_level[name]()
+    spec = parse_model(model(name), name)
+    if name == "user-defined":  # which hold spaces, so a file could not say that spaces are removed
+        return spec.replace(sentencepiece=dataclasses.replace(spec.sentencepiece, remove_extra_whitespaces=False))
+    return spec
 
 
 MODELS = [
@@ -144,7 +173,7 @@ def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_
 def make_pair(generator: random.Random, folder: Path) -> Pair:
     """A random tokenizer that a folder can hold."""
     kind = generator.choices([*KINDS], [*KINDS.values()])[0]
-    while True:
+    for _ in range(200):
         spec = _spec(kind, generator)
         free = spec.n_vocab
         added = (AddedToken("<pad>", free), AddedToken("<sep>", free + 1, special=True, **_flags(generator)))
@@ -170,6 +199,7 @@ def make_pair(generator: random.Random, folder: Path) -> Pair:
         )
         path.write_text(json.dumps(document))
         return Pair(kind, HfBpeTokenizer.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder))
+    raise AssertionError(f"no folder can hold a tokenizer of the kind {kind!r}")
 
 
 # -- calls ----------------------------------------------------------------------------------------------------------------
@@ -261,9 +291,9 @@ def _same(ours: Any, stock: Any) -> bool:
     return bool(ours == stock)
 
 
-def _stripped(tokens: list[str], contents: frozenset[str]) -> list[str]:
-    """Stock gives added tokens with the space they took along."""
-    return [token.strip() if token.strip() in contents else token for token in tokens]
+def _meant(tokens: list[str], pair: Pair, stripped: frozenset[str]) -> list[Any]:
+    """Tokens as ids: stock gives added tokens with the space they took along, and spells those differently that merging made."""
+    return [pair.ours.convert_tokens_to_ids(token.strip() if token.strip() in stripped else token) for token in tokens]
 
 
 def _differences(pair: Pair, ours: Any, stock: Any, generator: random.Random) -> Iterator[str]:
@@ -276,11 +306,15 @@ def _differences(pair: Pair, ours: Any, stock: Any, generator: random.Random) ->
             asked += [(name, (number,)) for name in ("token_to_chars", "token_to_word", "token_to_sequence")]
     answers = [(name, getattr(ours, name), getattr(stock, name)) for name in ATTRIBUTES]
     answers += [(f"{name}{given}", getattr(ours, name)(*given), getattr(stock, name)(*given)) for name, given in asked]
-    stripped = frozenset(content.strip() for content in pair.contents)
+    stripped = frozenset(content.strip() for content in pair.contents) - {""}
     for name, found, expected in answers:
         if name == "tokens":
-            found, expected = _stripped(found, stripped), _stripped(expected, stripped)
-        if found != expected and (pair.places_are_the_same or not ("char" in name or name == "offsets")):
+            found, expected = _meant(found, pair, stripped), _meant(expected, pair, stripped)
+            if len(found) == len(expected):  # white space that is an added token itself, with more around it, is no token
+                expected = [mine if theirs is None else theirs for mine, theirs in zip(found, expected, strict=True)]
+        of_places = "char" in name or name == "offsets"
+        of_words = "word" in name
+        if found != expected and (pair.places_are_the_same or not of_places) and (pair.words_are_the_same or not of_words):
             yield f".{name}: {found} here, {expected} there"
 
 
@@ -288,7 +322,7 @@ def difference(pair: Pair, arguments: tuple[Any, ...], options: dict[str, Any], 
     """What is not the same, but for what docs/transformers.md lists."""
     ours, stock = _outcome(pair.ours, arguments, options), _outcome(pair.stock, arguments, options)
     if isinstance(ours, BaseException) or isinstance(stock, BaseException):
-        return _difference_of_errors(ours, stock)
+        return _difference_of_errors(ours, stock, options)
     if list(ours) != list(stock):
         return f"columns {list(ours)} here, {list(stock)} there"
     for name in stock:
@@ -308,27 +342,32 @@ def difference(pair: Pair, arguments: tuple[Any, ...], options: dict[str, Any], 
     return next(found, None)
 
 
-def _difference_of_errors(ours: Any, stock: Any) -> str | None:
+def _difference_of_errors(ours: Any, stock: Any, options: dict[str, Any]) -> str | None:
     if isinstance(ours, BaseException) and not isinstance(ours, (ValueError, TypeError)):
         return f"raised {ours!r}"
     if isinstance(ours, BaseException) and isinstance(stock, BaseException):
         return None
     if isinstance(ours, BaseException):
         return f"raised {ours!r}, stock gave {dict(stock)}"
-    return None if _is_accident(stock) else f"gave {dict(ours)}, stock raised {stock!r}"
+    return None if _is_accident(stock, options) else f"gave {dict(ours)}, stock raised {stock!r}"
 
 
-def _is_accident(error: BaseException) -> bool:
+def _is_accident(error: BaseException, options: dict[str, Any]) -> bool:
     """Stock stops where there is nothing wrong."""
-    return isinstance(error, IndexError)  # an empty batch
+    if isinstance(error, IndexError):
+        return True  # an empty batch
+    if "AddedVocabulary bad split" in str(error):
+        return True  # two added tokens that take along the same white space
+    # It counts special tokens that were not asked for.
+    return "effective max length" in str(error) and options.get("add_special_tokens") is False
 
 
-def _leaves_no_room(pair: Pair, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
+def _leaves_no_room(pair: Pair, options: dict[str, Any]) -> bool:
     """`max_length` is less than the special tokens: stock then counts below zero and cuts nothing."""
     lengths = [options.get("max_length"), pair.ours.model_max_length if options.get("truncation") else None]
     least = min(length for length in [*lengths, 10**9] if length is not None)
     added = max(pair.ours.num_special_tokens_to_add(pair=is_pair) for is_pair in (False, True))
-    return options.get("add_special_tokens", True) and least < added
+    return bool(least < added)
 
 
 def run(count: int, seed: int, tally: Tally, *, show: bool = True) -> None:
@@ -343,9 +382,9 @@ def run(count: int, seed: int, tally: Tally, *, show: bool = True) -> None:
             for _ in range(min(CALLS_EACH, count - bar.n)):
                 arguments, options = random_call(generator, pair.contents)
                 bar.update()
-                if pair.name == "pieces":  # has a control piece of one character, which stock then finds in plain text
+                if not pair.splits_alike:
                     options.pop("split_special_tokens", None)
-                if not _leaves_no_room(pair, arguments, options):
+                if not _leaves_no_room(pair, options):
                     found = difference(pair, arguments, options, generator)
                     if found is not None:
                         call = f"{arguments!a}, {options}"
