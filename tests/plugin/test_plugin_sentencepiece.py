@@ -210,7 +210,7 @@ def test_other_kinds_of_models_are_refused_by_name(tmp_path: Path, kind: str) ->
 
 def test_a_folder_with_neither_file_is_listed(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here")
-    with pytest.raises(FormatError, match=r"no tokenizer\.json and no tokenizer\.model.*notes\.txt"):
+    with pytest.raises(FormatError, match=r"no tokenizer\.json, no tokenizer\.model,.*notes\.txt"):
         HfBpeTokenizer.from_pretrained(tmp_path)
 
 
