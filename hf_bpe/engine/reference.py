@@ -382,7 +382,9 @@ class ReferenceEngine(Reference):
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
         return [(token_id, of_byte[start], of_byte[stop - 1] + 1, number) for token_id, start, stop, number in spans]
 
-    def _stretch_spans(self, stretch: str, policy: ReferencePolicy, piece: Iterator[int]) -> Iterator[tuple[int, int, int, int]]:
+    def _stretch_spans(
+        self, stretch: str, policy: ReferencePolicy, piece: Iterator[int]
+    ) -> Iterator[tuple[int, int, int, int]]:
         text = self._normalizer.apply(stretch)
         _refuse(text, policy.forbid_normalised)
         origins = self._normalizer.origins(stretch, text)

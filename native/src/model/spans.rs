@@ -45,9 +45,11 @@ impl Model {
                         None => self.normalised_spans(normalizer, stretch, policy, &mut scratch, &mut piece, |id, part, piece| {
                             visit(id, shift(part), piece);
                         }),
-                        Some(draft) => self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece| {
-                            visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece);
-                        }),
+                        Some(draft) => {
+                            self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece| {
+                                visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece);
+                            })
+                        }
                     }
                 }
             }
