@@ -128,14 +128,18 @@ def _plan(spec: TokenizerSpec, chosen: Format, name: str) -> _Plan:
         return _Plan(spec, converted, checks, Verdict(chosen.name, impossible=str(refusal)), {})
     # What a file loses that has no sidecar is lost for our reader too.
     if not checks.losses or len(contents) > 1:
-        _check_by_reading_back(converted, chosen, contents, name)
+        if not checks.read_back:
+            _check_by_reading_back(converted, chosen, contents, name)
         checks.hold("reading back what is written gives the same tokenizer")
     return _Plan(spec, converted, checks, checks.verdict(chosen.name), contents)
 
 
 def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:
     with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
-        write_atomically(folder, contents)
+        for file, content in contents.items():  # not `write_atomically`, which waits for the disk
+            path = Path(folder, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         found = chosen.read(Path(folder) if chosen.is_folder else Path(folder, name), Given())
     difference = first_difference(spec, found)
     if difference is not None:

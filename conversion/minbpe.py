@@ -177,7 +177,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         "",
     ]
     content = "\n".join(lines).encode()
-    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
+    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
 
 
 def _refuse_ids(spec: TokenizerSpec) -> None:

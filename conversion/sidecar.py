@@ -32,6 +32,7 @@ from typing import Any, Literal
 from conversion.equality import first_difference, one_pattern, usable_vocab
 from conversion.json_text import check_id, field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
+from conversion.verdict import Checks
 from hf_bpe.errors import FormatError, PatternError, SpecError
 from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import check_pattern
@@ -116,10 +117,13 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def with_sidecar_where_needed(spec: TokenizerSpec, name: str, content: bytes, found: TokenizerSpec | None) -> dict[str, bytes]:
+def with_sidecar_where_needed(
+    spec: TokenizerSpec, name: str, content: bytes, found: TokenizerSpec | None, checks: Checks
+) -> dict[str, bytes]:
     """A file, and its sidecar if the file alone reads back as another tokenizer (`found`), or not at all (None)."""
     main = {name: content}
     if found is not None and first_difference(spec, found) is None:
+        checks.read_back = True
         return main
     other_merges = found is None or found.merges != spec.merges
     return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=other_merges)}

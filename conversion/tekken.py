@@ -170,7 +170,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         "special_tokens": [{"rank": t.id, "token_str": t.content, "is_control": True} for t in added],
     }
     content = json.dumps(data).encode()
-    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
+    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
 
 
 def _refuse_ids(spec: TokenizerSpec, tokens: list[tuple[bytes, int]]) -> None:

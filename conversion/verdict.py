@@ -114,9 +114,13 @@ class Verdict:
 
 
 class Checks:
-    """What a writer finds on its way."""
+    """What a writer finds on its way.
+
+    read_back: whether it has read what it wrote, as whoever loads it will, and found the same tokenizer.
+    """
 
     def __init__(self) -> None:
+        self.read_back = False
         self.held: list[str] = []
         self.conditions: list[str] = []
         self.losses: list[str] = []

@@ -175,7 +175,8 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if spec.sentencepiece is not None:
         return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece, checks))}
     content = serialise(head | settings | _byte_level_entries(spec, checks))
-    return with_sidecar_where_needed(spec, name, content, None if checks.losses else _parse(content, name, name, Given()))
+    found = None if checks.losses else _parse(content, name, name, Given())
+    return with_sidecar_where_needed(spec, name, content, found, checks)
 
 
 def _byte_level_entries(spec: TokenizerSpec, checks: Checks) -> dict[str, bytes]:
