@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from cli_samples import EOT
 
 import conversion
+from tests.cli.samples import EOT
 from tests.support.vocabularies import byte_spec
 
 

@@ -114,7 +114,7 @@ def test_tiktoken_itself_does_not_normalise():
 
 def test_a_sidecar_with_a_normalizer_that_is_not_known_is_refused(tmp_path):
     with pytest.warns(UserWarning, match="has no place"):
-        _, sidecar = conversion.save(spec_with("NFC"), tmp_path / "x.tiktoken", allow_lossy=True)
+        _, sidecar, _report = conversion.save(spec_with("NFC"), tmp_path / "x.tiktoken", allow_lossy=True)
     sidecar.write_text(sidecar.read_text().replace('"NFC"', '"Nmt"'))
     with pytest.raises(ConversionRefused, match=r"normalizer is Nmt"):
         conversion.load(tmp_path / "x.tiktoken")
