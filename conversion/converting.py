@@ -79,7 +79,7 @@ def _convert(
         raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
     plan = _plan(spec, chosen, target.name)
     if not dry_run:
-        _refuse(plan.verdict, allow_lossy)
+        plan.verdict.refuse(allow_lossy)
         if chosen.write is None:
             raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
         _warn_who_must_normalise(spec, target, plan.verdict)
@@ -154,16 +154,6 @@ def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mappin
         raise ConversionRefused(
             f"{chosen.name}: reading back what was written gives another tokenizer, so nothing was saved; this is a defect of the "
             f"writer or the reader: please report it. {difference}"
-        )
-
-
-def _refuse(verdict: Verdict, allow_lossy: bool) -> None:
-    if verdict.impossible is not None:
-        raise ConversionRefused(verdict.impossible)
-    if verdict.losses and not allow_lossy:
-        raise ConversionRefused(
-            f"{verdict.format} cannot hold this tokenizer exactly: {'; '.join(verdict.losses)}. allow_lossy=True writes the nearest "
-            "file, and beside it a report of how much is lost"
         )
 
 
