@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields as dataclass_fields
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any, Literal
 
 from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.normalizers import Replace
+from hf_bpe.pattern_syntax.possible_pieces import can_be_a_piece
 from hf_bpe.patterns import find_named_pattern, pattern_for
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = [
-    "NEIGHBOURS",
     "compared_aspects",
     "contrast",
     "covers_every_text",
     "differences",
     "first_difference",
     "never_produced",
-    "one_pattern",
     "same_split",
     "usable_vocab",
 ]
-
-# Around a token, to see whether a pattern ever gives it as a piece: what most patterns look at.
-NEIGHBOURS = ("", " ", "\n", "a", "1", ".")
 
 
 def first_difference(a: TokenizerSpec, b: TokenizerSpec) -> str | None:
@@ -71,16 +67,6 @@ def covers_every_text(pattern: str | None) -> bool:
     return pattern is None or find_named_pattern(pattern) is not None
 
 
-def one_pattern(spec: TokenizerSpec) -> str | None:
-    """The pattern of a tokenizer that splits once. Raises `ConversionRefused` for one with stages, for files that hold one pattern."""
-    if spec.stages:
-        raise ConversionRefused(
-            f"this tokenizer splits text in {1 + len(spec.stages)} stages, each within the pieces of the one before, and no one pattern "
-            "is known to do the same; save it as tokenizer.json"
-        )
-    return spec.pattern
-
-
 def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
     """The vocabulary without the entries that are added tokens and nothing else: no text is split and merged into them.
 
@@ -119,30 +105,10 @@ def never_produced(
     for left, right in merges:
         idle -= {left, right, left + right}
     if ignore_merges:
-        idle = {token for token in idle if not _can_be_a_piece(token, pattern, unmatched, stages)}
+        # Pieces are text, so half a character is none.
+        texts = {token: token.decode(errors="ignore") for token in idle}
+        idle = {t for t, text in texts.items() if text.encode() != t or not can_be_a_piece(text, pattern, unmatched, stages)}
     return idle
-
-
-def _can_be_a_piece(token: bytes, pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]) -> bool:
-    try:
-        text = token.decode()
-    except UnicodeDecodeError:
-        return False  # pieces are text
-    pretokenize = _pretokenizer(pattern, unmatched, stages)
-    contexts = (before + text + after for before in NEIGHBOURS for after in NEIGHBOURS)
-    return any(text in pretokenize(context) for context in contexts)
-
-
-@lru_cache(maxsize=8)
-def _pretokenizer(
-    pattern: str | None, unmatched: Literal["keep", "drop"], stages: tuple[str, ...]
-) -> Callable[[str], list[str]]:
-    # A thousand special tokens (tekken.json) take 20 s with the reference, and 0.1 s with an encoder.
-    from hf_bpe.engine import Encoder
-
-    return Encoder(
-        TokenizerSpec({bytes([byte]): byte for byte in range(256)}, (), pattern=pattern, unmatched=unmatched, stages=stages)
-    ).pretokenize
 
 
 @cache

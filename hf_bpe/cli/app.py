@@ -65,7 +65,8 @@ class _Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = dict.fromkeys(_COMMANDS)
+        not_imported: Any = dict.fromkeys(_COMMANDS)  # the names alone are what suggestions are made of
+        self.commands = not_imported
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in self.commands and self.commands[cmd_name] is None:
