@@ -1,6 +1,6 @@
 //! Added tokens: matched in the text itself, leftmost first, the longest of those that start at one place.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -65,15 +65,15 @@ impl Matcher {
     /// The same for normalised text: looks for the tokens' normalised contents.
     pub fn normalised(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self, EngineError> {
         let spellings = tokens.iter().map(|token| normalizer.apply(&token.content).map(Cow::into_owned)).collect::<Result<Vec<_>, _>>()?;
-        for (number, (token, spelling)) in tokens.iter().zip(&spellings).enumerate() {
+        let mut owners = HashMap::with_capacity(tokens.len());
+        for (token, spelling) in tokens.iter().zip(&spellings) {
             let content = &token.content;
             if spelling.is_empty() {
                 return Err(EngineError::Spec(format!(
                     "nothing is left of the added token {content:?} once it is normalised; set normalized to false"
                 )));
             }
-            if let Some(other) = spellings[..number].iter().position(|other| other == spelling) {
-                let other = &tokens[other].content;
+            if let Some(other) = owners.insert(spelling, content) {
                 let what = format!("the added tokens {other:?} and {content:?} are both {spelling:?} once they are normalised");
                 return Err(EngineError::Spec(format!("{what}; set normalized to false in one of them")));
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -165,6 +166,17 @@ def test_many_tokens_are_added_and_saved_quickly(tokenizer: Any, tmp_path: Path)
     again = save_and_load_both(tokenizer, tmp_path)
     text = "x".join(contents[::97])
     assert again.ours.encode(text) == again.stock.encode(text)
+
+
+def test_plain_added_tokens_cost_little_more_than_special_ones(spec: Any) -> None:
+    def seconds(special: bool) -> float:
+        tokenizer = HfBpeTokenizer.from_spec(spec)
+        tokenizer.add_tokens([f"[{n}]" for n in range(20_000)], special_tokens=special)
+        start = process_time()
+        assert len(tokenizer.encode("[7][19999]")) == 2
+        return process_time() - start
+
+    assert seconds(special=False) < 3 * seconds(special=True) + 0.4  # looked up one by one in all before them: 1.6 s
 
 
 def test_training_makes_room_for_the_named_tokens() -> None:
