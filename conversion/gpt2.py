@@ -6,7 +6,8 @@
                   Ġ a
 
 The files say nothing of the pattern: GPT-2's is what the format means, unless a sidecar (see `sidecar`) or the caller says
-otherwise. Nor do they say which entries are special tokens: without a sidecar, `<|endoftext|>` is where no merge makes it;
+otherwise. transformers keeps files of the same names for tokenizers that split otherwise, and names the class beside them: such
+folders are refused, as what the class does stands in no file. Nor do they say which entries are special tokens: without a sidecar, `<|endoftext|>` is where no merge makes it;
 every other entry that no merge makes stays an ordinary token that encoding never gives, which is how these files are run.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conversion.callers import leave_to_callers
+from conversion.class_beside import SPLITS_AS_GPT2, class_beside, puts_space_first
 from conversion.equality import never_produced, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import parse_json
@@ -76,8 +78,10 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     spelled = read_vocab(parse_json(texts[vocab_file.name], str(vocab_file)), f"{vocab_file}: $")
     lines = _lines(texts[merges_file.name], str(merges_file))
     added = _added_tokens(given, sidecar, spelled, lines)
+    if sidecar is None and given.pattern is ... and not (vocab_file.parent / "tokenizer.json").is_file():
+        _refuse_other_classes(vocab_file)
     rules = _split_rule(given, sidecar) | {"ignore_merges": sidecar.ignore_merges if sidecar else False}
-    normalisation = sidecar.normalisation if sidecar else {}
+    normalisation = sidecar.normalisation if sidecar else {"add_prefix_space": puts_space_first(vocab_file.parent)}
     fields = {**rules, **normalisation, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
     by_sidecar = sidecar.only_added if sidecar and given.special_tokens is None else None
     table = native_table(spelled, lines, added, by_sidecar or partial(never_produced, merges=(), **rules))
@@ -91,6 +95,15 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
         merges=merges,
         **fields,
     )
+
+
+def _refuse_other_classes(vocab_file: Path) -> None:
+    named = class_beside(vocab_file.parent)
+    if named is not None and named not in SPLITS_AS_GPT2:
+        raise ConversionRefused(
+            f"{vocab_file}: the files beside it name {named!r}, and how that splits text stands in none of them. Pass pattern=, which is "
+            "'gpt2' if it splits as GPT-2 does; of vocab.json and merges.txt, HfBpeTokenizer.from_pretrained(folder) asks transformers"
+        )
 
 
 def _split_rule(given: Given, sidecar: Sidecar | None) -> dict[str, Any]:

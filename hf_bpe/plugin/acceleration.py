@@ -18,7 +18,7 @@ from hf_bpe.plugin.loading import read_document
 from hf_bpe.plugin.model_types import AUTO_MODULE
 from hf_bpe.plugin.saving import LEFT_OUT
 
-__all__ = ["accelerate_auto_tokenizer", "accelerated"]
+__all__ = ["accelerate_auto_tokenizer", "accelerated", "made_of"]
 
 _MARK = "hf_bpe_stock"
 _ARGUMENTS_OF_THE_BACKEND = frozenset(
@@ -49,23 +49,35 @@ def _accelerating(stock: Any) -> Any:
 
 
 def accelerated(stock: Any) -> Any:
-    """Our class where it does what a stock tokenizer does; else that tokenizer itself.
+    """Our class where it does what a stock tokenizer does; else that tokenizer itself."""
+    from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
 
-    Left alone are tokenizers without a backend of the `tokenizers` library, those whose class has methods of its own (Whisper,
-    NLLB, ...), and those whose backend cannot be run exactly.
+    try:
+        return made_of(stock, HfBpeTokenizer)
+    except (ConversionRefused, FormatError):
+        return stock
+
+
+def made_of(stock: Any, ours: Any) -> Any:
+    """Our class (`ours`) doing what a stock tokenizer does.
+
+    Raises `ConversionRefused` for tokenizers without a backend of the `tokenizers` library, for those whose class has methods of its
+    own (Whisper, NLLB, ...), and for those whose backend cannot be run exactly.
     """
     from transformers import PreTrainedTokenizerFast
 
-    from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
-
-    if not isinstance(stock, PreTrainedTokenizerFast) or _has_methods_of_its_own(type(stock), PreTrainedTokenizerFast):
-        return stock
-    try:
-        loaded = read_document(json.loads(stock.backend_tokenizer.to_str()), stock.name_or_path)
-        ours = HfBpeTokenizer(loaded=loaded, **_arguments(stock))
-    except (ConversionRefused, FormatError):
-        return stock
-    return ours if _is_like(ours, stock) else stock
+    where, name = stock.name_or_path or "a tokenizer in memory", type(stock).__name__
+    if not isinstance(stock, PreTrainedTokenizerFast):
+        raise ConversionRefused(f"{where}: {name} does not run on the tokenizers library, so what it does is written nowhere")
+    if _has_methods_of_its_own(type(stock), PreTrainedTokenizerFast):
+        raise ConversionRefused(f"{where}: {name} has methods of its own, which HfBpeTokenizer lacks")
+    loaded = read_document(json.loads(stock.backend_tokenizer.to_str()), where)
+    made = ours(loaded=loaded, **_arguments(stock))
+    if not _is_like(made, stock):
+        raise ConversionRefused(
+            f"{where}: {name} has other added or special tokens than HfBpeTokenizer makes of the same settings"
+        )
+    return made
 
 
 def _has_methods_of_its_own(given: type, base: type) -> bool:

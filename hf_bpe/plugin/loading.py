@@ -70,7 +70,7 @@ def of_spec(spec: TokenizerSpec) -> LoadedTokenizer:
     """What a spec says. A SentencePiece model names its special tokens, and by custom its bos stands before every text."""
     rules = spec.sentencepiece
     if rules is None:
-        return LoadedTokenizer(Vocabulary(spec), PLAIN)
+        return LoadedTokenizer(Vocabulary(spec), PLAIN, is_complete=False)
     ids = {"unk": rules.unk_id, "bos": rules.bos_id, "eos": rules.eos_id, "pad": rules.pad_id}
     named = {f"{role}_token": rules.pieces[token_id].content for role, token_id in ids.items() if token_id is not None}
     return LoadedTokenizer(Vocabulary(spec), PLAIN, named, is_complete=False, starts_with_bos="bos_token" in named)
@@ -79,10 +79,16 @@ def of_spec(spec: TokenizerSpec) -> LoadedTokenizer:
 def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_space: bool | None) -> LoadedTokenizer:
     """The same with what tokenizer_config.json or the caller say about the space before texts; None: nothing.
 
-    legacy: True puts it also behind every added token, False only where the text begins. A model without it stays so.
+    legacy: True puts it also behind every added token of a SentencePiece model, False only where the text begins. A model without
+    it stays so.
     """
-    rules = loaded.vocabulary.spec.sentencepiece
-    if rules is None or rules.prepend_scheme == "never":
+    spec = loaded.vocabulary.spec
+    rules = spec.sentencepiece
+    if rules is None:
+        if add_prefix_space is None or bool(add_prefix_space) == spec.add_prefix_space:
+            return loaded
+        return dataclasses.replace(loaded, vocabulary=Vocabulary(spec.replace(add_prefix_space=bool(add_prefix_space))))
+    if rules.prepend_scheme == "never":
         return loaded
     scheme: PrependScheme = rules.prepend_scheme
     if legacy is not None:
@@ -91,7 +97,7 @@ def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_sp
         scheme = "never"
     if scheme == rules.prepend_scheme:
         return loaded
-    spec = loaded.vocabulary.spec.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme=scheme))
+    spec = spec.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme=scheme))
     return dataclasses.replace(loaded, vocabulary=Vocabulary(spec))
 
 

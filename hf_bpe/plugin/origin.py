@@ -11,6 +11,7 @@ from types import EllipsisType
 from typing import Any
 
 import conversion
+from conversion.class_beside import CONFIG_FILES, class_beside
 from conversion.format import Given
 from conversion.registry import format_for_reading
 from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
@@ -20,10 +21,11 @@ from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["Origin"]
 
-_PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+_STOCK_PAIR = ("vocab.json", "merges.txt")
+_PAIRS = (("encoder.json", "vocab.bpe"), _STOCK_PAIR)
 _SINGLE = ("tekken.json", "tiktoken.model")
 _RANKS = ".tiktoken"
-_CONFIG_FILE = "tokenizer_config.json"
+_CONFIG_FILE = CONFIG_FILES[0]
 _HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
 
 
@@ -31,12 +33,13 @@ _HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "r
 class Origin:
     """A folder or a repository, how it is reached, and what the caller says that its files do not.
 
-    hub: arguments of `from_pretrained` that say how to download.
+    hub: arguments of `from_pretrained` that say how to download. settings: its other arguments.
     """
 
     name: str
     given: Given = field(default_factory=Given)
     hub: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -47,9 +50,14 @@ class Origin:
         special_tokens: Mapping[str, int] | None,
     ) -> Origin:
         """For the arguments of `from_pretrained`."""
-        return cls(
-            os.fspath(name), Given(pattern, special_tokens), {key: options[key] for key in _HUB_OPTIONS if key in options}
-        )
+        hub = {key: options[key] for key in _HUB_OPTIONS if key in options}
+        settings = {key: value for key, value in options.items() if key not in hub}
+        return cls(os.fspath(name), Given(pattern, special_tokens), hub, settings)
+
+    def class_for(self, file: Path) -> str | None:
+        """The class of transformers that alone knows how a pair of files is run; None where the files, a sidecar or the caller say it."""
+        is_said = self.given != Given() or not file.is_dir() or (file / FOLDER_SIDECAR).exists()
+        return None if is_said or not all((file / name).exists() for name in _STOCK_PAIR) else class_beside(file)
 
     def read(self, file: Path) -> TokenizerSpec:
         """Read a file, or a folder that holds a pair of them, with what the caller says.
@@ -86,7 +94,7 @@ class Origin:
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else self._names_on_the_hub()
         pair = next((pair for pair in _PAIRS if set(pair) <= set(names)), None)
         if pair is not None:
-            return self._fetch([*pair, FOLDER_SIDECAR, _CONFIG_FILE], names).parent
+            return self._fetch([*pair, FOLDER_SIDECAR, *CONFIG_FILES], names).parent
         found = [name for name in names if name in _SINGLE or name.endswith(_RANKS)]
         if len(found) == 1:
             return self._fetch([found[0], file_sidecar(found[0]), _CONFIG_FILE], names)

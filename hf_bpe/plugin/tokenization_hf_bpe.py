@@ -13,6 +13,7 @@ import transformers
 
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import retraining, saving, stock
+from hf_bpe.plugin.built_anew import built_anew
 from hf_bpe.plugin.chat import encode_chat, resolve_template
 from hf_bpe.plugin.encoding_methods import EncodingMethods
 from hf_bpe.plugin.loading import (
@@ -48,8 +49,9 @@ class HfBpeTokenizer(EncodingMethods):
     `model_max_length`, `padding_side`, `chat_template`, ...).
     add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`. Default: what
         tokenizer.json says; for a SentencePiece model, bos if it has one.
-    legacy, add_prefix_space: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind
-        added tokens as well, and whether at all; see docs/sentencepiece.md.
+    legacy: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind added tokens as well;
+        see docs/sentencepiece.md.
+    add_prefix_space: whether a space is put before texts, where there is no tokenizer.json.
 
     >>> HfBpeTokenizer.from_pretrained("my-tokenizer")("Hello")["input_ids"]  # doctest: +SKIP
     [15496]
@@ -142,7 +144,13 @@ class HfBpeTokenizer(EncodingMethods):
         """Read the vocabulary once, here: transformers would read it a second time and report damage without a name."""
         files = dict(resolved_vocab_files)
         origin = kwargs.pop("origin", None) or Origin(str(name))
-        loaded = read_files(files.pop("tokenizer_file", None), files.pop("vocab_file", None), origin)
+        tokenizer_file, model_file = files.pop("tokenizer_file", None), files.pop("vocab_file", None)
+        if tokenizer_file is None and model_file is None:
+            model_file = origin.other_file()
+            named = origin.class_for(model_file)
+            if named is not None:
+                return built_anew(origin, named, cls)
+        loaded = read_files(tokenizer_file, model_file, origin)
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)

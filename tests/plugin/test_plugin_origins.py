@@ -12,9 +12,11 @@ import pytest
 from transformers import AutoTokenizer
 
 import conversion
-from hf_bpe import AddedToken, Encoder, FormatError
+import hf_bpe
+from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError
+from hf_bpe.doctor import examine
 from hf_bpe.plugin import HfBpeTokenizer
-from tests.plugin.samples import TEXTS
+from tests.plugin.samples import CORPUS, TEXTS
 from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, GPT2_ENCODER_FILE, GPT2_MERGES_FILE, TEKKEN_FILE, byte_spec
 
 
@@ -29,6 +31,91 @@ def test_gpt2_files_alone(names: tuple[str, str], tmp_path: Path) -> None:
     loaded = HfBpeTokenizer.from_pretrained(tmp_path, eos_token="<|endoftext|>")
     assert plain_ids(loaded, "Hello world<|endoftext|>") == [15496, 995, 50256]
     assert (loaded.eos_token_id, len(loaded)) == (50256, 50257)
+
+
+STOCK = {
+    "Qwen2Tokenizer": ({"tokenizer_class": "Qwen2Tokenizer"}, {}),
+    "model type": ({}, {"model_type": "qwen2"}),
+    "space first": ({"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": True}, {}),
+    "bos": ({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": True, "bos_token": "<|endoftext|>"}, {"model_type": "gpt2"}),
+    "GPTNeoX": ({}, {"model_type": "gpt_neox"}),
+}
+
+
+def write_pair(folder: Path, spec: Any, tokenizer: dict[str, Any], model: dict[str, Any]) -> Path:
+    conversion.save(spec, folder, format="vocab-merges")
+    (folder / "hf_bpe.json").unlink()
+    for name, content in {"tokenizer_config.json": tokenizer, "config.json": model}.items():
+        if content:
+            (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain_spec() -> Any:
+    return hf_bpe.train(iter(CORPUS), 500, pattern="gpt2", special_tokens=["<|endoftext|>"], progress=False)
+
+
+@pytest.mark.parametrize("kind", STOCK)
+def test_vocab_and_merges_are_run_as_the_class_named_beside_them_runs_them(kind: str, plain_spec: Any, tmp_path: Path) -> None:
+    write_pair(tmp_path, plain_spec, *STOCK[kind])
+    ours, stock = (cls.from_pretrained(tmp_path, padding_side="left") for cls in (HfBpeTokenizer, AutoTokenizer))
+    assert type(ours) is HfBpeTokenizer
+    assert type(stock) is not HfBpeTokenizer
+    for text in (*TEXTS, "12345 hello", "e\u0301"):
+        assert ours(text)["input_ids"] == stock(text)["input_ids"], text
+    assert (ours.special_tokens_map, ours.padding_side) == (stock.special_tokens_map, "left")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "model", "named"),
+    [
+        ({"tokenizer_class": "RobertaTokenizer"}, {}, "'RobertaTokenizer'.*RobertaProcessing"),
+        ({"tokenizer_class": "CodeGenTokenizer"}, {}, "'CodeGenTokenizer'.*methods of its own"),
+        ({"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", None]}}, {}, "'Mine'.*custom code.*pattern="),
+        ({"tokenizer_class": "NoSuchTokenizer"}, {}, "'NoSuchTokenizer'.*pattern="),
+        ({}, {"model_type": "no-such-type"}, "'no-such-type'.*pattern="),
+    ],
+)
+def test_vocab_and_merges_of_a_class_that_is_not_run_exactly_are_refused_by_name(
+    tokenizer: dict[str, Any], model: dict[str, Any], named: str, plain_spec: Any, tmp_path: Path
+) -> None:
+    write_pair(tmp_path, plain_spec, tokenizer, model)
+    with pytest.raises(ConversionRefused, match=f"(?s){named}"):
+        HfBpeTokenizer.from_pretrained(tmp_path)
+    with pytest.raises(ConversionRefused, match="name '"):
+        conversion.load(tmp_path)
+    said = HfBpeTokenizer.from_pretrained(tmp_path, pattern="gpt2")
+    assert plain_ids(said, "12345 hello") == Encoder(plain_spec).encode("12345 hello")
+
+
+def test_the_doctor_refuses_a_pair_of_another_class_and_not_one_beside_a_tokenizer_json(
+    plain_spec: Any, tmp_path: Path
+) -> None:
+    write_pair(tmp_path, plain_spec, {"tokenizer_class": "Qwen2Tokenizer"}, {})
+    assert [found.where for found in examine(tmp_path) if found.code == "refused"] == ["vocab.json"]
+    HfBpeTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
+    assert [found for found in examine(tmp_path) if found.code == "refused"] == []
+
+
+def test_a_configuration_beside_other_files_says_what_stands_around_texts_and_before_them(
+    plain_spec: Any, tmp_path: Path
+) -> None:
+    conversion.save(plain_spec, tmp_path, format="gpt2")
+    said = {"bos_token": "<|endoftext|>", "add_bos_token": True, "add_prefix_space": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    bos = plain_spec.special_tokens["<|endoftext|>"]
+    assert HfBpeTokenizer.from_pretrained(tmp_path)("a")["input_ids"] == [bos, *Encoder(plain_spec).encode(" a")]
+    plain = HfBpeTokenizer.from_pretrained(tmp_path, add_bos_token=False, add_prefix_space=False)
+    assert plain("a")["input_ids"] == Encoder(plain_spec).encode("a")
+
+
+def test_a_rank_file_takes_bos_and_eos_from_the_configuration_beside_it(tmp_path: Path) -> None:
+    shutil.copy(CL100K_FILE, tmp_path / "tokenizer.model")
+    said = {"bos_token": "<|endoftext|>", "add_bos_token": True, "eos_token": "<|endofprompt|>", "add_eos_token": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    loaded = HfBpeTokenizer.from_pretrained(tmp_path, pattern="cl100k", special_tokens=CL100K_SPECIALS)
+    assert loaded("Hello")["input_ids"] == [100257, 9906, 100276]
 
 
 def test_tekken_json_alone(tmp_path: Path) -> None:
