@@ -16,7 +16,7 @@ from hf_bpe.spec import TokenizerSpec
 if TYPE_CHECKING:
     from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
 
-__all__ = ["encode_chat", "resolve_template"]
+__all__ = ["adopt_template", "encode_chat", "resolve_template", "source_of", "template_tokens"]
 
 
 def resolve_template(spec: TokenizerSpec, settings: dict[str, Any]) -> tuple[TokenizerSpec, dict[str, Any]]:
@@ -28,6 +28,46 @@ def resolve_template(spec: TokenizerSpec, settings: dict[str, Any]) -> tuple[Tok
     if not isinstance(found, ReadyTemplate):
         return spec, {**settings, "chat_template": found}
     return with_template_tokens(spec, found), {**found.roles, **settings, "chat_template": found.source}
+
+
+def template_tokens(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The special tokens that a ready `chat_template` among settings brings."""
+    given = settings.get("chat_template")
+    found = find_template(given) if isinstance(given, (str, os.PathLike, ReadyTemplate)) else None
+    return found.special_tokens if isinstance(found, ReadyTemplate) else ()
+
+
+def adopt_template(tokenizer: HfBpeTokenizer, given: Any) -> None:
+    """Give a loaded tokenizer a chat template, and what a ready one brings: special tokens, and roles that no token has."""
+    if isinstance(given, (str, os.PathLike, ReadyTemplate)):
+        given = find_template(given)
+    if isinstance(given, ReadyTemplate):
+        tokenizer.add_tokens(_lacking(tokenizer, given), special_tokens=True)
+        for role, token in given.roles.items():
+            if getattr(tokenizer, role) is None:
+                setattr(tokenizer, role, token)
+    tokenizer.chat_template = given
+
+
+def source_of(tokenizer: HfBpeTokenizer, given: Any) -> Any:
+    """A chat template as text, for a tokenizer that has the special tokens of a ready one. Others than one text are left as they are.
+
+    Raises `ChatTemplateError` for a name that is not known, `ValueError` for a ready template whose tokens are not there.
+    """
+    found = find_template(given) if isinstance(given, (str, os.PathLike, ReadyTemplate)) else given
+    if not isinstance(found, ReadyTemplate):
+        return found
+    lacking = _lacking(tokenizer, found)
+    if lacking:
+        raise ValueError(
+            f"this tokenizer lacks the special tokens {', '.join(lacking)} of the chat template {found.name!r}; make it with "
+            f"chat_template={found.name!r} in HfBpeTokenizer.from_spec or from_pretrained, or add them with add_special_tokens"
+        )
+    return found.source
+
+
+def _lacking(tokenizer: HfBpeTokenizer, template: ReadyTemplate) -> list[str]:
+    return [token for token in template.special_tokens if token not in tokenizer.spec.special_tokens]
 
 
 def encode_chat(
@@ -48,7 +88,7 @@ def encode_chat(
     **variables: Any,
 ) -> BatchEncoding:
     """See `HfBpeTokenizer.encode_chat`."""
-    template = _template(tokenizer, chat_template, tools)
+    template = tokenizer.get_chat_template(chat_template, tools)
     if return_assistant_tokens_mask:
         check_can_mask(template)
     conversation = getattr(conversation, "messages", conversation)
@@ -84,23 +124,6 @@ def encode_chat(
     if not is_batched and return_tensors is None:
         return BatchEncoding({name: column[0] for name, column in out.items()})
     return BatchEncoding(dict(out), tensor_type=return_tensors)
-
-
-def _template(tokenizer: HfBpeTokenizer, given: Any, tools: Any) -> str:
-    own = tokenizer.chat_template
-    if given is None or (isinstance(own, Mapping) and given in own):
-        text: str = tokenizer.get_chat_template(given, tools)
-        return text
-    found = find_template(given)
-    if isinstance(found, str):
-        return found
-    lacking = [token for token in found.special_tokens if token not in tokenizer.spec.special_tokens]
-    if lacking:
-        raise ValueError(
-            f"this tokenizer lacks the special tokens {', '.join(lacking)} of the chat template {found.name!r}; make it with "
-            f"HfBpeTokenizer.from_spec(spec, chat_template={found.name!r}), or add them with add_special_tokens"
-        )
-    return found.source
 
 
 def _columns(rows: list[EncodedConversation], with_masks: bool) -> dict[str, list[list[int]]]:

@@ -14,7 +14,7 @@ import transformers
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import retraining, saving, stock
 from hf_bpe.plugin.built_anew import built_anew
-from hf_bpe.plugin.chat import encode_chat, resolve_template
+from hf_bpe.plugin.chat import adopt_template, encode_chat, resolve_template, source_of, template_tokens
 from hf_bpe.plugin.encoding_methods import EncodingMethods
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -46,7 +46,8 @@ class HfBpeTokenizer(EncodingMethods):
     it saves load in that class too. docs/transformers.md lists where it differs, each time on purpose.
 
     spec: what to run. Other arguments are those of every transformers tokenizer (`bos_token`, `eos_token`, `pad_token`,
-    `model_max_length`, `padding_side`, `chat_template`, ...).
+    `model_max_length`, `padding_side`, ...).
+    chat_template: the name of a ready one, which brings its special tokens and their roles; a file; or Jinja.
     add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`. Default: what
         tokenizer.json says; for a SentencePiece model, bos if it has one.
     legacy: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind added tokens as well;
@@ -72,13 +73,19 @@ class HfBpeTokenizer(EncodingMethods):
         add_eos_token: bool | None = None,
         **kwargs: Any,
     ) -> None:
+        named_template = None
         if loaded is None:
             if (spec is None) == (tokenizer_file is vocab_file is None):
                 raise ValueError(
                     "pass either a TokenizerSpec or a file; HfBpeTokenizer.from_spec(spec), .train(corpus, vocab_size) "
                     "and .from_pretrained(folder) are the usual ways"
                 )
-            loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, Origin(""))
+            if spec is not None:
+                spec, kwargs = resolve_template(spec, kwargs)
+                loaded = of_spec(spec)
+            else:
+                named_template = kwargs.pop("chat_template", None)
+                loaded = read_files(tokenizer_file, vocab_file, Origin(""))
         if not loaded.is_complete:
             loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
         self._template = loaded.template
@@ -91,14 +98,15 @@ class HfBpeTokenizer(EncodingMethods):
             add_bos_token = True
         if add_bos_token is not None or add_eos_token is not None:
             self._put_around(bool(add_bos_token), bool(add_eos_token))
+        if named_template is not None:
+            adopt_template(self, named_template)
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec, **kwargs: Any) -> HfBpeTokenizer:
-        """A tokenizer that runs a spec. `chat_template`: the name of a ready one, which brings its tokens; a file; or Jinja.
+        """A tokenizer that runs a spec.
 
         >>> HfBpeTokenizer.from_spec(spec, eos_token="<|endoftext|>", add_eos_token=True)  # doctest: +SKIP
         """
-        spec, kwargs = resolve_template(spec, kwargs)
         return cls(spec, **kwargs)
 
     @classmethod
@@ -116,7 +124,7 @@ class HfBpeTokenizer(EncodingMethods):
         for_training = {name: kwargs.pop(name) for name in setting_names(dialect) if name in kwargs}
         named = [kwargs[name] for name in cls.SPECIAL_TOKENS_ATTRIBUTES if kwargs.get(name) is not None]
         named += kwargs.get("extra_special_tokens") or kwargs.get("additional_special_tokens") or []
-        tokens = [*for_training.pop("special_tokens", ()), *map(str, named)]
+        tokens = [*for_training.pop("special_tokens", ()), *map(str, named), *template_tokens(kwargs)]
         spec = train(corpus, vocab_size, dialect=dialect, special_tokens=list(dict.fromkeys(tokens)), **for_training)
         return cls(spec, **kwargs)
 
@@ -132,12 +140,16 @@ class HfBpeTokenizer(EncodingMethods):
             tokenizer_config.json does.
         """
         given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
+        template = kwargs.pop("chat_template", None)
         origin = Origin.of(pretrained_model_name_or_path, kwargs, *given)
         try:
-            return super().from_pretrained(pretrained_model_name_or_path, *inputs, origin=origin, **kwargs)
+            tokenizer = super().from_pretrained(pretrained_model_name_or_path, *inputs, origin=origin, **kwargs)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
+        if template is not None:
+            adopt_template(tokenizer, template)
+        return tokenizer
 
     @classmethod
     def _from_pretrained(cls, resolved_vocab_files: dict[str, Any], name: Any, *inputs: Any, **kwargs: Any) -> Any:
@@ -205,6 +217,26 @@ class HfBpeTokenizer(EncodingMethods):
         True
         """
         return stock.as_stock(self)
+
+    # -- chat ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def chat_template(self) -> Any:
+        """The chat template as text, a dict of several by name, or None. A name of a ready one, or a file, may be assigned."""
+        return self._chat_template
+
+    @chat_template.setter
+    def chat_template(self, given: Any) -> None:
+        # Until all is made it comes from a folder, which must not say which files are read.
+        self._chat_template = source_of(self, given) if self._complete else given
+
+    def get_chat_template(self, chat_template: Any = None, tools: Any = None) -> str:
+        """The template that a chat is rendered with. chat_template: one of the tokenizer's own, a ready one, a file, or Jinja."""
+        own = self.chat_template
+        if chat_template is None or (isinstance(own, Mapping) and isinstance(chat_template, str) and chat_template in own):
+            text: str = super().get_chat_template(chat_template, tools)
+            return text
+        return str(source_of(self, chat_template))
 
     def encode_chat(self, conversation: Any, **kwargs: Any) -> transformers.BatchEncoding:
         """Ids of a conversation, or of several, in which nothing that users wrote can be a special token; see docs/chat.md.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from transformers import AutoTokenizer
 
-from hf_bpe import ChatTemplateError, DisallowedSpecialTokenError, HfBpeTokenizer
+from hf_bpe import ChatTemplateError, DisallowedSpecialTokenError, FormatError, HfBpeTokenizer
 from tests.plugin.samples import CHAT_TEMPLATE, NAMES
 
 CHAT = [
@@ -128,3 +128,58 @@ def test_errors(tokenizer: Any, spec: Any) -> None:
             tokenizer.encode_chat(wrong)
     with pytest.raises(ValueError, match="empty"):
         tokenizer.encode_chat([])
+
+
+def by_name(spec: Any, folder: Path) -> dict[str, Any]:
+    """A tokenizer from every maker that takes a chat template, each given the name of one."""
+    HfBpeTokenizer.from_spec(spec).save_pretrained(folder)
+    training = {"pattern": "gpt2", "progress": False, "min_frequency": 1}
+    assigned = HfBpeTokenizer.from_spec(spec, chat_template="chatml")
+    assigned.chat_template = None
+    assigned.chat_template = "chatml"
+    return {
+        "constructor": HfBpeTokenizer(spec, chat_template="chatml"),
+        "file": HfBpeTokenizer(tokenizer_file=folder / "tokenizer.json", chat_template="chatml"),
+        "from_pretrained": HfBpeTokenizer.from_pretrained(folder, chat_template="chatml"),
+        "AutoTokenizer": AutoTokenizer.from_pretrained(folder, chat_template="chatml"),
+        "train": HfBpeTokenizer.train(iter(["to be or not"]), 266, chat_template="chatml", **training),
+        "assigned": assigned,
+    }
+
+
+def test_a_chat_template_may_be_named_everywhere_and_brings_its_tokens(spec: Any, tmp_path: Path) -> None:
+    expected = "<|im_start|>user\nhi<|im_end|>\n"
+    for maker, tokenizer in by_name(spec, tmp_path).items():
+        assert tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False) == expected, maker
+        assert tokenizer.eos_token == "<|im_end|>", maker
+        assert {"<|im_start|>", "<|im_end|>"} <= tokenizer.spec.special_tokens.keys(), maker
+        found = tokenizer.encode_chat([{"role": "user", "content": "hi"}])["input_ids"]
+        assert found == tokenizer(expected, add_special_tokens=False)["input_ids"], maker
+
+
+def test_what_is_no_chat_template_is_never_rendered(spec: Any, tmp_path: Path) -> None:
+    HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
+    chat = [{"role": "user", "content": "hi"}]
+    lacking = HfBpeTokenizer.from_spec(spec)
+    for wrong, error in (("chatmll", ChatTemplateError), ("x.jinja", FormatError)):
+        with pytest.raises(error, match=wrong):
+            HfBpeTokenizer(spec, chat_template=wrong)
+        with pytest.raises(error, match=wrong):
+            HfBpeTokenizer.from_pretrained(tmp_path, chat_template=wrong)
+        with pytest.raises(error, match=wrong):
+            HfBpeTokenizer.train(iter(["a"]), 300, chat_template=wrong)
+        with pytest.raises(error, match=wrong):
+            lacking.apply_chat_template(chat, chat_template=wrong, tokenize=False)
+        with pytest.raises(error, match=wrong):
+            lacking.chat_template = wrong
+    with pytest.raises(ValueError, match="lacks the special tokens"):
+        lacking.apply_chat_template(chat, chat_template="chatml", tokenize=False)
+    with pytest.raises(ValueError, match="lacks the special tokens"):
+        lacking.chat_template = "chatml"
+
+
+def test_a_folder_cannot_say_which_file_is_read_as_its_template(spec: Any, tmp_path: Path) -> None:
+    HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
+    (tmp_path / "secret.jinja").write_text("{{ 'secret' }}")
+    (tmp_path / "chat_template.jinja").write_text(str(tmp_path / "secret.jinja"))
+    assert "'secret'" not in HfBpeTokenizer.from_pretrained(tmp_path).chat_template
