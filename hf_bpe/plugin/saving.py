@@ -32,7 +32,7 @@ from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "write"]
+__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "warn_of_roles", "write"]
 
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
@@ -152,6 +152,21 @@ def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> d
     if not spec.ignore_merges:
         document["model"]["vocab"] |= vocabulary.listed
     return document if template.source is None else {**document, "post_processor": template.source}
+
+
+def warn_of_roles(assigned: Mapping[str, Any]) -> None:
+    """Warn of roles that were assigned to tokens that are not special. A folder cannot say it: loading makes special tokens of them.
+
+    Refusing would be stricter, but it would end a training at its first checkpoint.
+    """
+    for role, token in assigned.items():
+        tokens = [str(one) for one in token] if isinstance(token, list) else str(token)
+        warnings.warn(
+            f"{role} is {tokens!r}, which is no special token here. In what loads the saved folder it is one, so texts that hold it get "
+            f"other ids there. To have it so here too: add_special_tokens({{{role!r}: {tokens!r}}})",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def check(record: Record, files: Mapping[str, bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,14 @@ def library_tokenizer(record: saving.Record) -> tokenizers.Tokenizer:
 
 def as_stock(tokenizer: HfBpeTokenizer) -> PreTrainedTokenizerFast:
     """As transformers' own fast class runs it: saved and loaded. Raises `ConversionRefused` where that would not be exact."""
+    assigned = tokenizer._assigned  # loading would make special tokens of these, and change ids
+    to_save = copy.copy(tokenizer)
+    for name in assigned:
+        setattr(to_save, name, None)
     with tempfile.TemporaryDirectory() as folder:
-        tokenizer.save_pretrained(folder)
+        to_save.save_pretrained(folder)
         loaded = PreTrainedTokenizerFast.from_pretrained(folder)
+    for name in assigned:
+        setattr(loaded, name, tokenizer._special_tokens_map.get(name, tokenizer.extra_special_tokens))
     loaded.name_or_path = tokenizer.name_or_path
     return loaded

@@ -36,6 +36,10 @@ class SequenceTemplate:
     trims_offsets: bool = False
     prefixes_space: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without `bare`: `datasets` takes a tokenizer that was used for another one if its pickle changes.
+        return SequenceTemplate, (self.single, self.pair, self.source, self.trims_offsets, self.prefixes_space)
+
     @cached_property
     def bare(self) -> SequenceTemplate:
         """The same without special tokens."""

@@ -300,6 +300,7 @@ class HfBpeTokenizer(EncodingMethods):
             raise NotImplementedError(
                 "save_pretrained writes tokenizer.json and tokenizer_config.json; it has no legacy_format"
             )
+        saving.warn_of_roles(self._assigned)
         record = self._record()
         files = saving.render(record, auto=auto, in_jinja_file=save_jinja_files)
         saving.check(record, files)
@@ -322,6 +323,7 @@ class HfBpeTokenizer(EncodingMethods):
         """
         from hf_bpe.plugin import hub  # few who load a tokenizer push one
 
+        saving.warn_of_roles(self._assigned)
         record = self._record()
         files = saving.render(record, auto=auto)
         saving.check(record, files)

@@ -86,6 +86,17 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
         return changed
 
     @property
+    def _assigned(self) -> dict[str, Any]:
+        """Roles, and extra special tokens, that were assigned to what is no special token. Whatever loads a folder makes it one."""
+        added = self._vocabulary.by_content
+        special = {content for content, token in added.items() if token.special}
+        roles = {
+            name: token for name, token in self._special_tokens_map.items() if token is not None and str(token) not in special
+        }
+        extra = [token for token in self._extra_special_tokens if str(token) not in added]
+        return roles | ({"extra_special_tokens": extra} if extra else {})
+
+    @property
     def all_special_ids(self) -> list[int]:
         """Ids of the special tokens that have a role or are named as extra ones. Found out again only when those change."""
         named, extra = self._special_tokens_map, self._extra_special_tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -156,6 +157,34 @@ def test_what_is_not_a_token_is_refused_and_nothing_is_added(tokenizer: Any, bad
     assert len(tokenizer) == size
     with pytest.raises(ValueError, match="surrogate"):
         tokenizer.add_tokens(["\ud800"])
+
+
+ASSIGNED = {
+    "pad_token": ("o", "Hello oo"),  # an ordinary token
+    "eos_token": ("unheard-of", "an unheard-of word"),
+    "cls_token": ("plus", "one plus two"),  # an added token that is not special
+    "extra_special_tokens": (["<|im|>", "first", "second"], "the first and second"),
+}
+
+
+@pytest.mark.parametrize("role", ASSIGNED)
+def test_a_role_assigned_to_what_is_no_special_token_is_kept_in_the_stock_class_and_warned_of_when_saved(
+    role: str, tokenizer: Any, tmp_path: Path
+) -> None:
+    value, text = ASSIGNED[role]
+    setattr(tokenizer, role, value)
+    stock = tokenizer.as_stock()
+    assert (getattr(stock, role), len(stock)) == (getattr(tokenizer, role), len(tokenizer))
+    assert stock.all_special_tokens == tokenizer.all_special_tokens
+    for options in ({}, {"split_special_tokens": True}):
+        assert stock(text, **options)["input_ids"] == tokenizer(text, **options)["input_ids"]
+    with pytest.warns(RuntimeWarning, match=f"{role} is .*add_special_tokens"):
+        tokenizer.save_pretrained(tmp_path)
+    tokenizer.add_special_tokens({role: value})  # as the warning says
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = save_and_load_both(tokenizer, tmp_path)
+    assert again.ours(text) == again.stock(text) == tokenizer(text)
 
 
 def test_many_tokens_are_added_and_saved_quickly(tokenizer: Any, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def test_using_a_tokenizer_does_not_change_its_pickle(tokenizer: Any) -> None:
     before = pickle.dumps(tokenizer)
     tokenizer.model_max_length = tokenizer.model_max_length
     tokenizer(TEXTS, padding=True)
+    tokenizer(TEXTS, add_special_tokens=False)
+    tokenizer.apply_chat_template([{"role": "user", "content": "hi"}])
     tokenizer.decode(tokenizer.encode("x y z <|end|>"), skip_special_tokens=True)
     tokenizer.get_vocab(), len(tokenizer), tokenizer.all_special_ids, tokenizer._encode_without_added_tokens("a")
     assert pickle.dumps(tokenizer) == before
