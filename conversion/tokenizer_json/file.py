@@ -29,7 +29,7 @@ from conversion.printable import (
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
 from conversion.verdict import Checks
-from hf_bpe.byte_level import token_to_bytes
+from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern, pattern_for
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -72,6 +72,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     raw_vocab = field(model, "vocab", dict, f"{where}: $.model")
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
+    _refuse_second_names(added, raw_vocab, raw_merges, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges", False))
     rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
     fields: dict[str, Any] = {
@@ -185,6 +186,38 @@ def _assigned_ids(added: Sequence[AddedToken], spelled: Mapping[str, int]) -> li
     """
     following = iter(range(len(spelled), len(spelled) + len(added)))
     return [spelled[token.content] if token.content in spelled else next(following) for token in added]
+
+
+def _refuse_second_names(
+    added: Sequence[AddedToken], spelled: Mapping[str, int], merges: Sequence[str | list[str]], where: str
+) -> None:
+    """Raise `ConversionRefused` where an added token and an ordinary one share a text with two ids, or an id with two texts.
+
+    `tokenizers` makes such files: it looks a new token up as it is spelled in the vocabulary, where a line feed is 'Ċ'.
+    """
+    for token in added:
+        spelling = bytes_to_token(token.content.encode("utf-8", "surrogatepass"))
+        if spelling == token.content:
+            continue
+        if spelled.get(spelling, token.id) != token.id:
+            raise ConversionRefused(
+                f"{where}: {token.content!r} has id {token.id}, and the ordinary token {spelling!r}, which is the same text, has id "
+                f"{spelled[spelling]}; a text with two ids is not run here"
+            )
+        if token.content in spelled and _is_ordinary(token.content, merges):
+            raise ConversionRefused(
+                f"{where}: {token.content!r} has id {token.id}, and so has the ordinary token that is spelled like it, which is "
+                f"{token_to_bytes(token.content)!r}; an id with two texts is not run here"
+            )
+
+
+def _is_ordinary(spelling: str, merges: Sequence[str | list[str]]) -> bool:
+    """Whether it spells bytes that are one, or that merges make one."""
+    try:
+        is_byte = len(token_to_bytes(spelling)) == 1
+    except ValueError:
+        return False
+    return is_byte or any("".join(pair).replace(" ", "") == spelling for pair in merges)
 
 
 def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:

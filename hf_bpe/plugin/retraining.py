@@ -12,6 +12,7 @@ import tokenizers
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.plugin.loading import LoadedTokenizer
+from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.template import SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -144,6 +145,7 @@ def _configuration(
         if token is not None:
             kept[role] = _with_content(library_token(token, special=True), renamed)
     kept.pop("additional_special_tokens", None)
+    kept.pop(MARKER, None)  # it says where the old vocabulary came from
     extra = [renamed.get(token, token) for token in tokenizer.extra_special_tokens]
     kept["extra_special_tokens"] = [*extra, *new_special_tokens]
     return {**kept, "chat_template": tokenizer.chat_template}

@@ -13,6 +13,7 @@ from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import ConversionRefused
+from hf_bpe.doctor import examine
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.conftest import save_and_load_both
 from tests.plugin.samples import NAMES, make_spec
@@ -157,6 +158,16 @@ def test_what_is_not_a_token_is_refused_and_nothing_is_added(tokenizer: Any, bad
     assert len(tokenizer) == size
     with pytest.raises(ValueError, match="surrogate"):
         tokenizer.add_tokens(["\ud800"])
+
+
+@pytest.mark.parametrize("content", ["\n", " the", "ö", "Ġthe", "Ġ"])
+def test_a_stock_folder_where_a_text_has_two_ids_is_refused_and_not_called_damaged(content: str, example: Any, tmp_path: Path) -> None:
+    stock = PreTrainedTokenizerFast.from_pretrained(example.folder)
+    stock.add_tokens([content])
+    stock.save_pretrained(tmp_path)
+    with pytest.raises(ConversionRefused, match="two (ids|texts)"):
+        HfBpeTokenizer.from_pretrained(tmp_path)
+    assert [finding.code for finding in examine(tmp_path) if finding.severity == "error"] == []
 
 
 ASSIGNED = {

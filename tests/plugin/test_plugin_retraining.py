@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,3 +55,13 @@ def test_sentencepiece_models_too(prefix: bool) -> None:
     assert new.spec.sentencepiece.prepend_scheme == old.spec.sentencepiece.prepend_scheme
     assert new.convert_ids_to_tokens(new.encode("hello"))[-1] == "</s>"
     assert new.decode(new.encode("hello 안"), skip_special_tokens=True) == "hello 안"
+
+
+def test_the_card_speaks_of_the_new_texts(tmp_path: Path) -> None:
+    made = HfBpeTokenizer.train(iter(CORPUS), 300, pattern="gpt2", progress=False)
+    made.save_pretrained(tmp_path)
+    old = HfBpeTokenizer.from_pretrained(tmp_path)
+    new = old.train_new_from_iterator(["hello world " * 500], 300)
+    assert "6,000 bytes of text" in new.model_card("me/x")
+    new.save_pretrained(tmp_path)
+    assert "6,000 bytes of text" in HfBpeTokenizer.from_pretrained(tmp_path).model_card("me/x")
