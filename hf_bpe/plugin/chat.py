@@ -11,6 +11,7 @@ from transformers.utils import get_json_schema
 
 from hf_bpe.chat.encoding import EncodedConversation, check_can_mask, encode_conversation, with_template_tokens
 from hf_bpe.chat.ready import ReadyTemplate, find_template
+from hf_bpe.plugin.shaping import check_sizes
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def encode_chat(
     **variables: Any,
 ) -> BatchEncoding:
     """See `HfBpeTokenizer.encode_chat`."""
+    limit = tokenizer.model_max_length if max_length is None else max_length
+    check_sizes(max_length=limit)
     template = tokenizer.get_chat_template(chat_template, tools)
     if return_assistant_tokens_mask:
         check_can_mask(template)
@@ -114,9 +117,11 @@ def encode_chat(
     ]
     columns = _columns(rows, return_assistant_tokens_mask)
     if truncation:
-        limit = tokenizer.model_max_length if max_length is None else max_length
-        cut = slice(-limit, None) if tokenizer.truncation_side == "left" else slice(limit)
-        columns = {name: [row[cut] if len(row) > limit else row for row in column] for name, column in columns.items()}
+        is_left = tokenizer.truncation_side == "left"
+        columns = {
+            name: [row[max(len(row) - limit, 0) :] if is_left else row[:limit] for row in column]
+            for name, column in columns.items()
+        }
     masks = columns.pop("assistant_masks", None)
     out = tokenizer.pad(columns, padding=padding, max_length=max_length)
     if masks is not None:

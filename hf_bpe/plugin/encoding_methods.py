@@ -13,7 +13,7 @@ from hf_bpe.plugin import rows
 from hf_bpe.plugin.alignment import Recipe
 from hf_bpe.plugin.encoding import Encoding
 from hf_bpe.plugin.inputs import Batch, read_inputs
-from hf_bpe.plugin.shaping import Padding, Truncation, padded_length
+from hf_bpe.plugin.shaping import Padding, Truncation, check_sizes, padded_length
 from hf_bpe.plugin.template import SequenceTemplate, bos_eos_template
 from hf_bpe.plugin.vocabulary_methods import VocabularyMethods
 
@@ -126,6 +126,7 @@ class EncodingMethods(VocabularyMethods):
         **kwargs: Any,
     ) -> BatchEncoding:
         """Where `__call__`, `encode` and `apply_chat_template` end, for one text and for batches."""
+        check_sizes(max_length=max_length)
         batch = read_inputs(text, text_pair, is_split_into_words)
         template = self._template if add_special_tokens else self._template.bare
         split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
@@ -170,6 +171,7 @@ class EncodingMethods(VocabularyMethods):
         """What says, of rows of such lengths, how they are filled up."""
         if strategy == PaddingStrategy.DO_NOT_PAD:
             return lambda lengths: None
+        check_sizes(pad_to_multiple_of=multiple_of)
         fixed = max_length if strategy == PaddingStrategy.MAX_LENGTH else None
         side = self.padding_side if side is None else side
         if side not in ("left", "right"):
@@ -204,6 +206,7 @@ def _cuts(
     template: SequenceTemplate, max_length: int, strategy: TruncationStrategy, side: str, stride: int
 ) -> tuple[Truncation, Truncation]:
     """How single texts and pairs are cut."""
+    check_sizes(stride=stride)
     room = [max(max_length - template.count_added(pair), 0) for pair in (False, True)]
     if stride > room[0]:
         raise ValueError(f"stride {stride} is longer than the {room[0]} tokens that max_length leaves room for")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Columns", "Padding", "Truncation", "padded_length"]
+__all__ = ["Columns", "Padding", "Truncation", "check_sizes", "padded_length"]
 
 Columns = dict[str, list[Any]]
 """The columns of one row of a result: name -> one value for each id."""
@@ -128,3 +128,16 @@ def padded_length(lengths: list[int], fixed: int | None, multiple_of: int | None
     """How long rows become: `fixed`, or as long as the longest, rounded up to a multiple. Longer rows stay as they are."""
     length = max(lengths, default=0) if fixed is None else fixed
     return length + -length % multiple_of if multiple_of else length
+
+
+def check_sizes(**sizes: int | None) -> None:
+    """Raise `ValueError` naming the first that is below zero: as the end of a slice it would cut off text without a word.
+
+    >>> check_sizes(stride=0, max_length=-1)
+    Traceback (most recent call last):
+    ...
+    ValueError: max_length must not be negative, and it is -1
+    """
+    for name, size in sizes.items():
+        if size is not None and size < 0:
+            raise ValueError(f"{name} must not be negative, and it is {size}")

@@ -10,6 +10,7 @@ import tokenizers
 
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import UnknownTokenError
+from hf_bpe.plugin.read_only import ReadOnlyDict
 from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -121,8 +122,17 @@ class Vocabulary:
         return {token.content: token.id for token in self.added}
 
     @cached_property
+    def shown_added_ids(self) -> ReadOnlyDict:
+        """The same to be given out."""
+        return ReadOnlyDict(self.added_ids)
+
+    @cached_property
     def library_tokens(self) -> dict[int, tokenizers.AddedToken]:
-        """Id -> added token, as the class of the `tokenizers` library."""
+        """Id -> added token, as the class of the `tokenizers` library. Not to be given out: these can be changed."""
+        return self.new_library_tokens()
+
+    def new_library_tokens(self) -> dict[int, tokenizers.AddedToken]:
+        """The same, the caller's own."""
         return {token.id: _to_library_token(token) for token in self.added}
 
     @cached_property

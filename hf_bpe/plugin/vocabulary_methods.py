@@ -49,13 +49,18 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
         return self.get_vocab()
 
     def get_added_vocab(self) -> dict[str, int]:
-        """Text -> id of the added tokens. Not a copy: servers ask for it with every token."""
-        return self._vocabulary.added_ids
+        """Text -> id of the added tokens. It cannot be changed, only copied: servers ask for it with every token."""
+        return self._vocabulary.shown_added_ids
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
         """Text -> id of the added tokens."""
         return dict(self._vocabulary.added_ids)
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, tokenizers.AddedToken]:
+        """Id -> added token. The caller's own: changing it changes nothing here."""
+        return self._vocabulary.new_library_tokens()
 
     def _set_vocabulary(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary

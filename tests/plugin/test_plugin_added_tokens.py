@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 import warnings
 from itertools import product
 from pathlib import Path
@@ -161,13 +164,44 @@ def test_what_is_not_a_token_is_refused_and_nothing_is_added(tokenizer: Any, bad
 
 
 @pytest.mark.parametrize("content", ["\n", " the", "ö", "Ġthe", "Ġ"])
-def test_a_stock_folder_where_a_text_has_two_ids_is_refused_and_not_called_damaged(content: str, example: Any, tmp_path: Path) -> None:
+def test_a_stock_folder_where_a_text_has_two_ids_is_refused_and_not_called_damaged(
+    content: str, example: Any, tmp_path: Path
+) -> None:
     stock = PreTrainedTokenizerFast.from_pretrained(example.folder)
     stock.add_tokens([content])
     stock.save_pretrained(tmp_path)
-    with pytest.raises(ConversionRefused, match="two (ids|texts)"):
+    with pytest.raises(ConversionRefused, match=r"two (ids|texts)"):
         HfBpeTokenizer.from_pretrained(tmp_path)
     assert [finding.code for finding in examine(tmp_path) if finding.severity == "error"] == []
+
+
+def test_tables_that_are_given_out_change_nothing(tokenizer: Any) -> None:
+    ids, end = tokenizer.get_added_vocab(), tokenizer.eos_token_id
+    before = dict(ids)
+    changes = [
+        lambda: ids.update(hello=5),
+        lambda: ids.pop("<|end|>"),
+        lambda: ids.setdefault("hello", 5),
+        ids.clear,
+        ids.popitem,
+    ]
+    for change in changes:
+        with pytest.raises(TypeError, match="change a copy"):
+            change()
+    with pytest.raises(TypeError, match="change a copy"):
+        ids["hello"] = 5
+    for copied in (copy.copy(ids), copy.deepcopy(ids), pickle.loads(pickle.dumps(ids)), ids.copy(), ids | {}):
+        assert type(copied) is dict
+        copied["hello"] = 5
+    tokenizer.get_vocab()["hello"] = tokenizer.vocab["hello"] = tokenizer.added_tokens_encoder["hello"] = 5
+    tokenizer.added_tokens_decoder[end].content = "hello"
+    tokenizer.added_tokens_decoder.clear()
+    with pytest.raises(AttributeError):
+        tokenizer.added_tokens_decoder = {}
+    assert tokenizer.get_added_vocab() == tokenizer.added_tokens_encoder == before
+    assert "hello" not in tokenizer.get_vocab()
+    assert tokenizer.added_tokens_decoder[end].content == "<|end|>"
+    assert json.loads(json.dumps(ids)) == before
 
 
 ASSIGNED = {

@@ -44,6 +44,14 @@ def test_without_forgery_it_is_apply_chat_template(saved: Any, options: dict[str
     assert rows(saved.ours.encode_chat(chat, **options)) == rows(saved.stock.apply_chat_template(chat, **options))
 
 
+def test_lengths_of_nothing_and_below(spec: Any) -> None:
+    for side in ("left", "right"):
+        tokenizer = HfBpeTokenizer.from_spec(spec, **NAMES, chat_template=CHAT_TEMPLATE, truncation_side=side)
+        assert tokenizer.encode_chat(CHAT, truncation=True, max_length=0)["input_ids"] == []
+        with pytest.raises(ValueError, match="max_length must not be negative"):
+            tokenizer.encode_chat(CHAT, truncation=True, max_length=-2)
+
+
 def test_users_cannot_write_special_tokens(saved: Any) -> None:
     ids = saved.ours.encode_chat(FORGED)["input_ids"]
     special = set(saved.ours.added_tokens_decoder) - {i for i, t in saved.ours.added_tokens_decoder.items() if not t.special}

@@ -167,6 +167,24 @@ def test_a_stride_that_does_not_fit_is_refused(saved: Any) -> None:
             saved.ours(text, truncation=True, max_length=4, stride=stride, add_special_tokens=False)
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"truncation": True, "max_length": 2, "stride": -1, "return_overflowing_tokens": True},
+        {"truncation": True, "max_length": -1},
+        {"max_length": -1},
+        {"padding": "max_length", "max_length": -4},
+        {"padding": True, "pad_to_multiple_of": -3},
+    ],
+    ids=str,
+)
+def test_sizes_below_zero_are_refused(saved: Any, sizes: dict[str, Any]) -> None:
+    with pytest.raises(OverflowError):
+        saved.stock("one two three four five", **sizes)
+    with pytest.raises(ValueError, match="must not be negative, and it is -"):
+        saved.ours("one two three four five", **sizes)
+
+
 def test_padding_without_a_padding_token_is_refused(spec: Any) -> None:
     from hf_bpe.plugin import HfBpeTokenizer
 
