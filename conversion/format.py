@@ -29,6 +29,17 @@ class Given:
     pattern: str | EllipsisType | None = ...
     special_tokens: Mapping[str, int] | None = None
 
+    def __post_init__(self) -> None:
+        if self.special_tokens is None:
+            return
+        if not isinstance(self.special_tokens, Mapping):
+            raise TypeError(
+                f"special_tokens must be a dict of text and id, such as {{'<|endoftext|>': 100257}}, not {self.special_tokens!r:.80}"
+            )
+        for content, token_id in self.special_tokens.items():
+            if not isinstance(content, str) or type(token_id) is not int:
+                raise TypeError(f"special_tokens must be a dict of text and id; {content!r:.80}: {token_id!r:.80} is not")
+
     def resolved_pattern(self) -> str | None:
         """The pattern itself; only where one was given."""
         if isinstance(self.pattern, EllipsisType):

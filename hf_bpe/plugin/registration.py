@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["install_registration", "register"]
 
 ACCELERATE = "HF_BPE_ACCELERATE"
-"""Environment variable: anything but empty or 0 means `register(accelerate=True)` as soon as this package is imported."""
+"""Environment variable: 1, true, yes or on means `register(accelerate=True)` as soon as this package is imported."""
+
+_YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 _STOCK_NAMES = ("PreTrainedTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend")
 """What a marked folder may name: what this package writes (AutoTokenizer drops "Fast"), or what stock classes make of it."""
@@ -49,9 +51,11 @@ def install_registration() -> None:
 
 
 def _register_or_warn() -> None:
-    wish = os.environ.get(ACCELERATE, "")
+    wish = os.environ.get(ACCELERATE, "").strip().lower()
+    if wish not in (*_YES, *_NO):
+        warnings.warn(f"{ACCELERATE}={wish} has no effect; it must be 1 or 0", RuntimeWarning, stacklevel=2)
     try:
-        register(accelerate=True if wish not in ("", "0") else None)
+        register(accelerate=True if wish in _YES else None)
     except (ImportError, AttributeError, TypeError, ValueError) as error:  # neither import must fail for want of the other
         warnings.warn(f"AutoTokenizer will not give HfBpeTokenizer: {error!r}", RuntimeWarning, stacklevel=2)
 

@@ -28,6 +28,7 @@ from hf_bpe.plugin.loading import (
 )
 from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.origin import Origin
+from hf_bpe.plugin.settings import refuse_unknown_settings
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["HfBpeTokenizer"]
@@ -114,14 +115,16 @@ class HfBpeTokenizer(EncodingMethods):
         """Train on a corpus (see `hf_bpe.train`, whose arguments are taken) and make a tokenizer with the other arguments.
 
         Special tokens named here (`eos_token`, `pad_token`, ...) need not be repeated in `special_tokens`; `vocab_size`
-        includes them.
+        includes them. Raises `TrainingError` for an argument that is known neither there nor here.
 
         >>> HfBpeTokenizer.train(["corpus.txt"], 32_000, eos_token="<|endoftext|>")  # doctest: +SKIP
         """
         from hf_bpe.training import setting_names, train  # few who load a tokenizer train one
 
         dialect = kwargs.pop("dialect", "byte_level")
-        for_training = {name: kwargs.pop(name) for name in setting_names(dialect) if name in kwargs}
+        of_training = setting_names(dialect)
+        refuse_unknown_settings(kwargs, of_training)
+        for_training = {name: kwargs.pop(name) for name in of_training if name in kwargs}
         named = [kwargs[name] for name in cls.SPECIAL_TOKENS_ATTRIBUTES if kwargs.get(name) is not None]
         named += kwargs.get("extra_special_tokens") or kwargs.get("additional_special_tokens") or []
         tokens = [*for_training.pop("special_tokens", ()), *map(str, named), *template_tokens(kwargs)]
@@ -266,12 +269,14 @@ class HfBpeTokenizer(EncodingMethods):
         """A tokenizer of the same kind trained on other texts: same split, special tokens, template and settings.
 
         text_iterator: texts, or batches of them. length: accepted, but of no use here. new_special_tokens: more special tokens.
-        special_tokens_map: other names for special tokens. kwargs: more settings for `hf_bpe.train`. `vocab_size` includes the
-        special tokens. Tokens get the ids that `hf_bpe.train` gives.
+        special_tokens_map: other names for special tokens. kwargs: more settings for `hf_bpe.train`; `show_progress`, as the stock
+        class calls it, is its `progress`. `vocab_size` includes the special tokens. Tokens get the ids that `hf_bpe.train` gives.
 
         >>> tokenizer.train_new_from_iterator(["some text"], 1000).vocab_size  # doctest: +SKIP
         1000
         """
+        if "show_progress" in kwargs:
+            kwargs.setdefault("progress", kwargs.pop("show_progress"))
         return retraining.train_new(self, text_iterator, vocab_size, new_special_tokens or (), special_tokens_map or {}, kwargs)
 
     # -- saving -------------------------------------------------------------------------------------------------------

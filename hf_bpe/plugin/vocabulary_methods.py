@@ -115,14 +115,14 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
     # -- tokens and ids -----------------------------------------------------------------------------------------------
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any) -> list[str]:
-        """The tokens of a text, spelled as in `get_vocab`.
+        """The tokens of a text, or of the first of a batch, spelled as in `get_vocab`.
 
         >>> tokenizer.tokenize("Hello world")  # doctest: +SKIP
         ['Hello', 'Ġworld']
         """
         ids = self._encode_plus(text, text_pair=pair, add_special_tokens=add_special_tokens, **kwargs)["input_ids"]
         if len(ids) and not isinstance(ids[0], int):
-            raise ValueError("tokenize takes one text, not a batch")
+            ids = ids[0]
         tokens: list[str] = self.convert_ids_to_tokens(ids)
         return tokens
 
