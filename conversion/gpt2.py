@@ -14,6 +14,8 @@ every other entry that no merge makes stays an ordinary token that encoding neve
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,8 @@ __all__ = ["FORMATS", "find_pair"]
 _NAMES = {"gpt2": ("encoder.json", "vocab.bpe"), "vocab-merges": ("vocab.json", "merges.txt")}
 _END_OF_TEXT = "<|endoftext|>"
 _VERSION_LINE = "#version"
+_BYTES = 256
+_LOOKS_SPECIAL = re.compile(r"<.*>|\[.*\]")
 
 
 def find_pair(path: Path, format_name: str) -> tuple[Path, Path] | None:
@@ -78,6 +82,8 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     spelled = read_vocab(parse_json(texts[vocab_file.name], str(vocab_file)), f"{vocab_file}: $")
     lines = _lines(texts[merges_file.name], str(merges_file))
     added = _added_tokens(given, sidecar, spelled, lines)
+    if sidecar is None:  # which holds hashes of both files
+        _warn_of_missing_merges(spelled, lines, added, str(merges_file))
     if sidecar is None and given.pattern is ... and not (vocab_file.parent / "tokenizer.json").is_file():
         _refuse_other_classes(vocab_file)
     rules = _split_rule(given, sidecar) | {"ignore_merges": sidecar.ignore_merges if sidecar else False}
@@ -120,6 +126,21 @@ def _added_tokens(given: Given, sidecar: Sidecar | None, spelled: dict[str, int]
         return sidecar.added_tokens
     made = any(line.replace(" ", "", 1) == _END_OF_TEXT for line in lines)
     return (AddedToken(_END_OF_TEXT, spelled[_END_OF_TEXT]),) if _END_OF_TEXT in spelled and not made else ()
+
+
+def _warn_of_missing_merges(spelled: dict[str, int], lines: list[str], added: tuple[AddedToken, ...], where: str) -> None:
+    """Nothing in the files tells where the merges end, but each token of a whole pair is a byte, made by one, or a special token."""
+    if len(spelled) <= _BYTES + len(lines):
+        return
+    known = {line.replace(" ", "", 1) for line in lines} | {token.content for token in added}
+    lost = [token for token in spelled if len(token) > 1 and token not in known and not _LOOKS_SPECIAL.fullmatch(token)]
+    if lost:
+        warnings.warn(
+            f"{where}: {len(lost)} of the {len(spelled)} tokens, such as {lost[0]!r}, are made by no merge, so no text becomes them. Is "
+            "the file cut off? Fetch it again, or name in special_tokens= what is special",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _lines(text: str, where: str) -> list[str]:

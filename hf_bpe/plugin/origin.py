@@ -16,10 +16,10 @@ from conversion.format import Given
 from conversion.registry import format_for_reading
 from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
 from conversion.tiktoken import FORMAT as TIKTOKEN
-from hf_bpe.errors import FormatError
+from hf_bpe.errors import FormatError, HubError, HubNotFound, HubUnreachable
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Origin"]
+__all__ = ["Origin", "why_missing"]
 
 _STOCK_PAIR = ("vocab.json", "merges.txt")
 _PAIRS = (("encoder.json", "vocab.bpe"), _STOCK_PAIR)
@@ -126,3 +126,25 @@ class Origin:
 
         paths = [cached_file(self.name, name, **self.hub) for name in wanted if name in set(names)]
         return Path(str(paths[0]))
+
+
+def why_missing(name: str | os.PathLike[str], error: OSError) -> HubError | None:
+    """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.utils import validate_repo_id
+
+    name = os.fspath(name)
+    if Path(name).exists():
+        return None
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return HubNotFound(
+            f"{name!r}: there is no such folder or file here, and no repository can have that name; check the path"
+        )
+    if isinstance(error, LocalEntryNotFoundError):
+        return HubUnreachable(
+            f"{name!r}: there is no such folder or file here, the cache holds no repository of that name, and the Hub was not asked "
+            "(offline mode, or local_files_only=True); check the path, or download it first"
+        )
+    return None

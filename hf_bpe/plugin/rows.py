@@ -92,7 +92,7 @@ def aligned(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePa
         for place, window in enumerate(of_row):
             filled: Aligned = window if padding is None else window.padded(padding)
             encodings.append(Encoding(recipe, None if place else row, filled))
-            rows.append(filled.columns)
+            rows.append({name: list(filled.columns[name]) for name in names})  # what the caller does to them is not seen there
             samples.append(number)
     return _stacked(rows, names, samples, encodings)
 

@@ -27,7 +27,7 @@ from hf_bpe.plugin.loading import (
     with_prefix_rule,
 )
 from hf_bpe.plugin.marker import MARKER
-from hf_bpe.plugin.origin import Origin
+from hf_bpe.plugin.origin import Origin, why_missing
 from hf_bpe.plugin.settings import refuse_unknown_settings
 from hf_bpe.spec import TokenizerSpec
 
@@ -136,8 +136,8 @@ class HfBpeTokenizer(EncodingMethods):
         """Load a folder or a repository on the Hub; arguments as in every transformers tokenizer.
 
         The folder need not have been saved by this class: it may hold GPT-2's files, a rank file of tiktoken, a tekken.json or a
-        .model file only. Raises `FormatError` for damaged files and `ConversionRefused`, which names the reason, for a tokenizer
-        that cannot be run exactly.
+        .model file only. Raises `FormatError` for damaged files, `ConversionRefused`, which names the reason, for a tokenizer that
+        cannot be run exactly, and `HubNotFound` or `HubUnreachable`, which are `OSError`s too, where there is nothing.
 
         pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
             tokenizer_config.json does.
@@ -150,6 +150,11 @@ class HfBpeTokenizer(EncodingMethods):
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
+        except OSError as error:
+            missing = why_missing(pretrained_model_name_or_path, error)
+            if missing is None:
+                raise
+            raise missing from error
         if template is not None:
             adopt_template(tokenizer, template)
         return tokenizer

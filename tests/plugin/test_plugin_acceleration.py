@@ -127,5 +127,6 @@ import hf_bpe, json
 from transformers import AutoTokenizer
 print(json.dumps(type(AutoTokenizer.from_pretrained({str(folder)!r})).__name__))
 """
-    monkeypatch.setitem(os.environ, "HF_BPE_ACCELERATE", "1")
-    assert run(code) == "HfBpeTokenizer"
+    for wish, expected in (("1", "HfBpeTokenizer"), ("false", "TokenizersBackend")):
+        monkeypatch.setitem(os.environ, "HF_BPE_ACCELERATE", wish)
+        assert run(code) == expected

@@ -125,8 +125,20 @@ def test_tokens_of_a_text(saved: Any) -> None:
         assert saved.ours.tokenize(text) == saved.stock.tokenize(text)
         assert saved.ours.tokenize(text, add_special_tokens=True) == saved.stock.tokenize(text, add_special_tokens=True)
     assert saved.ours.tokenize("a  <mask>  b")[1] == "<mask>"
-    with pytest.raises(ValueError, match="one text"):
-        saved.ours.tokenize(["a", "b"])
+
+
+def test_tokens_of_a_batch_are_those_of_its_first_text(saved: Any) -> None:
+    for text, pair in ((TEXTS[2:5], None), (TEXTS[2:5], TEXTS[5:8]), ([["Hello", "there"]], None)):
+        assert saved.ours.tokenize(text, pair=pair) == saved.stock.tokenize(text, pair=pair)
+
+
+def test_changing_a_result_does_not_change_what_is_known_of_its_ids(saved: Any) -> None:
+    result = saved.ours(TEXTS, return_offsets_mapping=True, return_special_tokens_mask=True)
+    before = [(row.ids[:], row.offsets[:], row.special_tokens_mask[:]) for row in result.encodings]
+    for column in result.values():
+        for row in column:
+            row.append(5)
+    assert [(row.ids, row.offsets, row.special_tokens_mask) for row in result.encodings] == before
 
 
 def test_an_empty_batch_gives_an_empty_result(saved: Any) -> None:

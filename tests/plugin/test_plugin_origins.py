@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from transformers import AutoTokenizer
 
 import conversion
 import hf_bpe
-from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError
+from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, HubError
 from hf_bpe.doctor import examine
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.samples import CORPUS, TEXTS
@@ -162,6 +163,31 @@ def test_several_rank_files_and_none_are_refused_by_name(tmp_path: Path) -> None
         (tmp_path / name).touch()
     with pytest.raises(FormatError, match=r"a.tiktoken, b.tiktoken; give the path"):
         HfBpeTokenizer.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "w/o/x", "nowhere/tokenizer.json"])
+def test_a_mistyped_path_is_called_missing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HubError, match="there is no such folder or file here"):
+        HfBpeTokenizer.from_pretrained(name)
+    with pytest.raises(OSError, match="no such folder"):  # what callers of transformers expect
+        HfBpeTokenizer.from_pretrained(name)
+
+
+def test_merges_that_were_cut_off_are_warned_of(plain_spec: Any, tmp_path: Path) -> None:
+    merges = write_pair(tmp_path, plain_spec, {}, {}) / "merges.txt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HfBpeTokenizer.from_pretrained(tmp_path)
+    merges.write_text("".join(merges.read_text().splitlines(keepends=True)[:-3]))
+    with pytest.warns(UserWarning, match=r"merges.txt: 3 of the 500 tokens.*cut off"):
+        HfBpeTokenizer.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [["<|end|>"], {"<|end|>": "100257"}, {7: 100257}], ids=str)
+def test_special_tokens_that_are_no_dict_of_text_and_id_are_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="special_tokens must be a dict of text and id"):
+        HfBpeTokenizer.from_pretrained(CL100K_FILE, pattern="cl100k", special_tokens=wrong)
 
 
 def test_a_folder_with_a_tokenizer_json_needs_no_pattern(example: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken
 
+from hf_bpe import TrainingError
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.samples import CORPUS
 
@@ -65,3 +66,23 @@ def test_the_card_speaks_of_the_new_texts(tmp_path: Path) -> None:
     assert "6,000 bytes of text" in new.model_card("me/x")
     new.save_pretrained(tmp_path)
     assert "6,000 bytes of text" in HfBpeTokenizer.from_pretrained(tmp_path).model_card("me/x")
+
+
+def test_progress_may_be_named_as_in_the_stock_class(saved: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    new = saved.ours.train_new_from_iterator(CORPUS, 300, show_progress=False)
+    assert new.get_vocab() == saved.ours.train_new_from_iterator(CORPUS, 300).get_vocab()
+    assert "%" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"min_freq": 5}, "'min_freq'; did you mean 'min_frequency'"),
+        ({"foo": 3}, "'foo'; training takes"),
+        ({"dialect": "sentencepiece", "pattern": "gpt2"}, "'pattern'"),
+    ],
+    ids=str,
+)
+def test_settings_that_nobody_knows_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(TrainingError, match=message):
+        HfBpeTokenizer.train(iter(CORPUS), 300, **wrong)
