@@ -36,7 +36,7 @@ def train_new(
     kept += [library_token(token, special=True) for token in new_special_tokens]
     tokens = {token.content: token for token in kept}
     rules = tokenizer.spec.sentencepiece
-    own: dict[str, Any] = {"pattern": tokenizer.spec.pattern} if rules is None else _settings(rules, renamed)
+    own = _byte_level_settings(tokenizer.spec) if rules is None else _settings(rules, renamed)
     pieces = own.pop("pieces", ())
     beyond = [content for content in tokens if content not in pieces]
     trained = train(
@@ -64,6 +64,10 @@ def _with_content(token: tokenizers.AddedToken, renamed: Mapping[str, str]) -> t
     token = copy.deepcopy(token)
     token.content = renamed.get(token.content, token.content)
     return token
+
+
+def _byte_level_settings(spec: TokenizerSpec) -> dict[str, Any]:
+    return {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
 
 
 def _settings(rules: SentencePieceRules, renamed: Mapping[str, str]) -> dict[str, Any]:
@@ -114,7 +118,7 @@ def _dressed(trained: TokenizerSpec, old: TokenizerSpec, tokens: Mapping[str, to
         for content, token in tokens.items()
     ]
     if trained.sentencepiece is None or old.sentencepiece is None:
-        return trained.replace(added_tokens=added, unmatched=old.unmatched)
+        return trained.replace(added_tokens=added)
     rules = dataclasses.replace(trained.sentencepiece, prepend_scheme=old.sentencepiece.prepend_scheme)
     return trained.replace(added_tokens=added, sentencepiece=rules)
 

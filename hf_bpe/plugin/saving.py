@@ -182,8 +182,13 @@ def _says_the_same(found: TokenizerSpec, saved: TokenizerSpec) -> bool:
 
 def _compare_ids(stock: tokenizers.Tokenizer, vocabulary: Vocabulary, template: SequenceTemplate, text: str) -> None:
     ids = vocabulary.encoder.encode(text, allowed_special="all")
-    cases = ((template.ids(ids, None), stock.encode(text).ids), (template.ids(ids, ids), stock.encode(text, text).ids))
-    for expected, found in cases:
+    try:
+        results = stock.encode(text).ids, stock.encode(text, text).ids
+    except BaseException as error:
+        if "AddedVocabulary bad split" in str(error):
+            return  # a panic over two added tokens that take along the same white space
+        raise
+    for expected, found in zip((template.ids(ids, None), template.ids(ids, ids)), results, strict=True):
         if expected != found:
             raise _not_exact(f"{text!r} encodes to {found} there and {expected} here")
 

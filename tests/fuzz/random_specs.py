@@ -78,7 +78,7 @@ def random_spec(generator: random.Random, alphabet: str) -> TokenizerSpec:
         "added_tokens": random_added_tokens(generator, vocab, alphabet),
         "normalizer": tuple(generator.choices(STEPS, k=generator.choice((0, 0, 1, 1, 3)))),
         "add_prefix_space": generator.random() < 0.2,
-        "stages": tuple(generator.sample(STAGES, generator.choice((0, 0, 0, 1, 2)))),
+        "stages": tuple(generator.sample(STAGES, generator.choice((0, 0, 0, 1, 2)))) if pattern else (),
     }
     if generator.random() < 0.25:
         lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in vocab.items()]
