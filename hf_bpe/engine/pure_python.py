@@ -62,7 +62,12 @@ class Face(Reference):
         found = self.encode_with_spans(text, policy, characters)
         ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
         spans = np.array([starts, stops], dtype=np.int64)
-        return np.array(ids, dtype=np.uint32), spans.T.reshape(-1), np.array(pieces, dtype=np.uint32), np.array(added, dtype=np.bool_)
+        return (
+            np.array(ids, dtype=np.uint32),
+            spans.T.reshape(-1),
+            np.array(pieces, dtype=np.uint32),
+            np.array(added, dtype=np.bool_),
+        )
 
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""

@@ -99,9 +99,9 @@ class Recipe(NamedTuple):
             places = stock_places(text, found, rules)
         spaces = []
         if self.template.trims_offsets:
-            merged = self.vocabulary.merged_token_of
-            tokens = (  # an added token that was found may have taken more space along than it holds itself
-                text[start:stop] if is_added else merged(token_id)
+            vocabulary = self.vocabulary
+            tokens = (
+                vocabulary.found_token_of(token_id, text[start:stop]) if is_added else vocabulary.merged_token_of(token_id)
                 for token_id, (start, stop), is_added in zip(ids, places, found.added.tolist(), strict=True)
             )
             spaces = [(_leading_spaces(token), _leading_spaces(reversed(token))) for token in tokens]

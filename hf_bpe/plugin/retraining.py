@@ -12,6 +12,7 @@ import tokenizers
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.plugin.loading import LoadedTokenizer
+from hf_bpe.plugin.saving import IN_FORCE
 from hf_bpe.plugin.template import SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -142,7 +143,8 @@ def _configuration(
     tokenizer: HfBpeTokenizer, new_special_tokens: Sequence[str | tokenizers.AddedToken], renamed: Mapping[str, str]
 ) -> dict[str, Any]:
     left_out = ("loaded", "tokenizer_file", "vocab_file", "added_tokens_decoder", "add_bos_token", "add_eos_token")
-    kept = {name: value for name, value in tokenizer.init_kwargs.items() if name not in left_out}
+    kept = {name: getattr(tokenizer, name, value) for name, value in tokenizer.init_kwargs.items() if name not in left_out}
+    kept |= {name: getattr(tokenizer, name) for name in IN_FORCE}
     for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
         token = tokenizer._special_tokens_map.get(role)
         if token is not None:
@@ -150,4 +152,4 @@ def _configuration(
     kept.pop("additional_special_tokens", None)
     extra = [renamed.get(token, token) for token in tokenizer.extra_special_tokens]
     kept["extra_special_tokens"] = [*extra, *new_special_tokens]
-    return {**kept, "chat_template": tokenizer.chat_template}
+    return kept

@@ -32,7 +32,7 @@ from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "write"]
+__all__ = ["AUTO", "CONFIG_FILE", "IN_FORCE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "write"]
 
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
@@ -49,6 +49,12 @@ class-name: the folder names our class. transformers 5 without this package take
 remote-code: as marker, with a file of code for those who trust it. It also keeps transformers from building the tokenizer
     anew for the model types it does that to.
 """
+
+IN_FORCE = (
+    *("model_max_length", "padding_side", "truncation_side", "model_input_names", "split_special_tokens"),
+    *("chat_template", "clean_up_tokenization_spaces"),
+)
+"""Settings that callers change in a tokenizer; another one made of it takes them over as they are now."""
 
 LEFT_OUT = frozenset(
     {

@@ -112,6 +112,10 @@ class Vocabulary:
         return {token_id: token for token, token_id in self._base.vocab.items()}
 
     @cached_property
+    def _normalizer(self) -> NormalizerReference:
+        return NormalizerReference(self._base.normalizer)
+
+    @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids of the added tokens that are special."""
         return frozenset(token.id for token in self.added if token.special)
@@ -183,6 +187,15 @@ class Vocabulary:
         """The token that merging made an id of, spelled as in files even where it is an added token as well."""
         return self.spelling.spell(self._tokens[token_id])
 
+    def found_token_of(self, token_id: int, text: str) -> str:
+        """What stock classes call an added token that was found as this text, which may hold more space than the token itself."""
+        token = self.by_id[token_id]
+        if not token.normalized or not self._base.normalizer:
+            return text
+        before = text[: len(text) - len(text.lstrip())] if token.lstrip else ""
+        behind = text[len(text.rstrip()) :] if token.rstrip else ""
+        return before + self._normalizer.apply(token.content) + behind
+
     # -- decoding -----------------------------------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], skip_special: bool) -> str:
@@ -233,16 +246,11 @@ class Vocabulary:
             changed += 1
         if not changed:
             return self, 0
-        self._check_normalised(token for token in added.values() if token.normalized)
-        return Vocabulary(self._base, tuple(added.values()), self._counted), changed
-
-    def _check_normalised(self, tokens: Iterable[AddedToken]) -> None:
-        if not self._base.normalizer:
-            return
         try:
-            NormalizerReference(self._base.normalizer).as_sought(list(tokens))
+            self._normalizer.as_sought([token for token in added.values() if token.normalized])
         except HfBpeError as error:
             raise ValueError(str(error)) from None
+        return Vocabulary(self._base, tuple(added.values()), self._counted), changed
 
     def _is_in_base(self, name: str) -> bool:
         spelt = self.spelling.read(name)

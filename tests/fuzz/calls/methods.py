@@ -61,15 +61,17 @@ def difference_of_methods(pair: Pair, generator: random.Random) -> str | None:
     if isinstance(ours, BaseException) and isinstance(stock, BaseException):
         return None
     names_tokens = name in ("tokenize", "convert_ids_to_tokens")
-    if (same_tokens(pair, ours, stock) if names_tokens else same(ours, stock)) or _decodes_otherwise(pair, name, stock):
+    if (same_tokens(pair, ours, stock) if names_tokens else same(ours, stock)) or _is_listed(pair, name, stock):
         return None
     if name in ("tokenize", "encode") and pair.leaves_control(text, split=False):
         return None
     return f"tokenizer.{name}(*{arguments!a}, **{options}): {ours!a} here, {stock!a} there"
 
 
-def _decodes_otherwise(pair: Pair, name: str, stock: Any) -> bool:
-    """Whether it is a text, and stock reads an added token otherwise, or stumbles over byte pieces that are no UTF-8, or over nothing."""
+def _is_listed(pair: Pair, name: str, stock: Any) -> bool:
+    """Whether docs/transformers.md lists it: a panic, an added token that is not decoded to its own text, byte pieces that are no UTF-8."""
+    if isinstance(stock, BaseException) and "AddedVocabulary bad split" in str(stock):
+        return True  # two added tokens that take along the same white space
     if "decode" not in name:
         return False
     if isinstance(stock, BaseException):

@@ -60,7 +60,9 @@ class Pair:
         not matched as an added token before.
         """
         control = {piece.content for piece in self.rules.pieces if piece.kind == "control"} if self.rules else set()
-        matched = {token.content for token in self.ours.spec.added_tokens if not (token.single_word or (split and token.special))}
+        matched = {
+            token.content for token in self.ours.spec.added_tokens if not (token.single_word or (split and token.special))
+        }
         single = [content for content in control - matched if len(content) == 1]
         return any(piece in text for text in texts_in(texts) for piece in single)
 
@@ -77,14 +79,24 @@ class Pair:
 
     def holds_unmade_piece(self, arguments: tuple[Any, ...]) -> bool:
         """Whether a file cuts out user-defined pieces, and then text that spells a piece which merging never makes: two words."""
-        texts = (f" {text} ".replace(" ", SPACE_SYMBOL) for text in texts_in(arguments))
-        return any(content in text for text in texts for content in self._never_made)
+        texts = [
+            text.replace(" ", SPACE_SYMBOL) for text in texts_in(arguments)
+        ]  # without the spaces that are put around stretches
+        return any(content.strip(SPACE_SYMBOL) in text for text in texts for content in self._never_made)
 
-    def trims_by_chance(self, arguments: tuple[Any, ...]) -> bool:
+    def trims_otherwise(self, arguments: tuple[Any, ...]) -> bool:
         """Whether offsets leave out white space, and a text holds some that is an added token and that merging makes too: a file
-        gives that id two names, and which of them stock goes by is another one each time it loads the file.
+        gives that id two names, and which of them stock goes by is another one each time it loads the file. Or an added token takes
+        along white space that the normalizer changes: stock leaves out as many characters as there were afterwards.
         """
-        return self.ours._template.trims_offsets and any(c in text for text in texts_in(arguments) for c in self._named_twice)
+        holds_named_twice = any(content in text for text in texts_in(arguments) for content in self._named_twice)
+        return self.ours._template.trims_offsets and (holds_named_twice or self._takes_changed_space)
+
+    @cached_property
+    def _takes_changed_space(self) -> bool:
+        spec = self.ours.spec
+        changes_space = NormalizerReference(spec.normalizer).apply(" a  \u3000 ") != " a  \u3000 "
+        return changes_space and any(t.normalized and (t.lstrip or t.rstrip) for t in spec.added_tokens)
 
     @cached_property
     def _named_twice(self) -> list[str]:
@@ -228,18 +240,20 @@ def _add_tokens(pair: Pair, generator: random.Random) -> None:
     if generator.random() < 0.7:
         return
     contents = generator.sample(["<y>", "<y><y>", "y>", "the", " x", *pair.contents], generator.choice((1, 2, 4)))
-    special = {token.content for token in pair.ours.spec.added_tokens if token.special}
+    known = {token.content: token for token in pair.ours.spec.added_tokens}
     tokens = [
         tokenizers.AddedToken(
             content,
-            special=content in special or generator.random() < 0.5,  # stock never forgets that one was special
-            normalized=pair.rules is None and generator.random() < 0.3,  # else stock would put a prefix before the token too
+            # Stock never forgets that a token was special, nor what it was called when it was normalized.
+            special=(content in known and known[content].special) or generator.random() < 0.5,
+            normalized=known[content].normalized if content in known else pair.rules is None and generator.random() < 0.3,
             **_flags(generator),
         )
         for content in dict.fromkeys(contents)
     ]
     all_special = generator.random() < 0.3
     try:
-        counts = [tokenizer.add_tokens(tokens, special_tokens=all_special) for tokenizer in (pair.ours, pair.stock)]
+        pair.ours.add_tokens(tokens, special_tokens=all_special)
     except ValueError:
-        return  # ours refuses what no file can hold, before anything is added
+        return  # what no file can hold, refused before anything is added
+    pair.stock.add_tokens(tokens, special_tokens=all_special)
