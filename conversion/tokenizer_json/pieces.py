@@ -171,7 +171,7 @@ def _cut_up(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[tuple[st
     never_made = [p.content for p in rules.pieces if len(p.content) > 1 and p.kind in ("control", "unknown", "byte")]
     for content in [*never_made, *sorted(merges.unreachable)]:
         parts = isolated_parts(content, rules)
-        borders = range(1, len(parts))
+        borders: Sequence[int] = range(1, len(parts))
         if not rules.byte_fallback:
             borders = [at for at in borders if parts[at - 1] in known or parts[at] in known]
         at = next(iter(borders), len(parts))

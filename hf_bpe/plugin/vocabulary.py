@@ -190,11 +190,12 @@ class Vocabulary:
     def found_token_of(self, token_id: int, text: str) -> str:
         """What stock classes call an added token that was found as this text, which may hold more space than the token itself."""
         token = self.by_id[token_id]
-        if not token.normalized or not self._base.normalizer:
+        name = self._normalizer.apply(token.content) if token.normalized else token.content
+        if name == token.content:
             return text
         before = text[: len(text) - len(text.lstrip())] if token.lstrip else ""
         behind = text[len(text.rstrip()) :] if token.rstrip else ""
-        return before + self._normalizer.apply(token.content) + behind
+        return before + name + behind
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 
