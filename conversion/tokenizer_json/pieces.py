@@ -169,8 +169,8 @@ def _cut_up(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[tuple[st
     """What merging never makes, cut where that changes nothing; the second half is empty if there is no such place."""
     known = {piece.content for piece in rules.pieces}
     never_made = [p.content for p in rules.pieces if len(p.content) > 1 and p.kind in ("control", "unknown", "byte")]
-    for content in [*never_made, *sorted(merges.unreachable)]:
-        parts = isolated_parts(content, rules)
+    never_made += sorted(merges.unreachable)
+    for content, parts in zip(never_made, isolated_parts(never_made, rules), strict=True):
         borders: Sequence[int] = range(1, len(parts))
         if not rules.byte_fallback:
             borders = [at for at in borders if parts[at - 1] in known or parts[at] in known]

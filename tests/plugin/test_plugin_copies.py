@@ -11,10 +11,10 @@ from typing import Any
 import datasets
 import pytest
 from datasets.fingerprint import Hasher
-from samples import CORPUS, TEXTS, make_spec
 
 from hf_bpe import TokenizerSpec
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.samples import CORPUS, TEXTS, make_spec
 from tests.support.vocabularies import cl100k_spec
 
 COPIERS = {

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import CORPUS, NAMES, make_spec
 from tokenizers import AddedToken
 
 from hf_bpe.normalizers import Prepend
 from hf_bpe.plugin import HfBpeTokenizer
 from hf_bpe.plugin.loading import read_document
+from tests.plugin.samples import CORPUS, NAMES, make_spec
 
 
 def test_split_template_and_special_tokens_stay(saved: Any) -> None:
