@@ -108,9 +108,8 @@ def _odd_pieces(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[str]
     unused = [piece.content for piece in rules.pieces if piece.kind == "unused" and piece.content in made]
     if unused:
         yield f"{len(unused)} unused pieces come apart again after merging, which tokenizers cannot do: {some(list(map(repr, unused)))}"
-    whole = (
-        [content for content, rest in _cut_up(rules, merges) if not rest and content != unknown] if user_defined(rules) else []
-    )
+    may_be_whole = user_defined(rules) and not rules.byte_fallback
+    whole = [content for content, rest in _cut_up(rules, merges) if not rest and content != unknown] if may_be_whole else []
     if whole:
         yield (
             f"the user-defined pieces are cut out, and between two of them {whole[0]!r} would be found, which merging never makes: its "
@@ -170,7 +169,7 @@ def _cut_up(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[tuple[st
     known = {piece.content for piece in rules.pieces}
     never_made = [p.content for p in rules.pieces if len(p.content) > 1 and p.kind in ("control", "unknown", "byte")]
     never_made += sorted(merges.unreachable)
-    for content, parts in zip(never_made, isolated_parts(never_made, rules), strict=True):
+    for parts in isolated_parts(never_made, rules):
         borders: Sequence[int] = range(1, len(parts))
         if not rules.byte_fallback:
             borders = [at for at in borders if parts[at - 1] in known or parts[at] in known]

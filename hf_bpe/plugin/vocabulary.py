@@ -248,7 +248,7 @@ class Vocabulary:
         if not changed:
             return self, 0
         try:
-            self._normalizer.as_sought([token for token in added.values() if token.normalized])
+            self._normalizer.as_sought([token for token in added.values() if token.normalized and self._base.normalizer])
         except HfBpeError as error:
             raise ValueError(str(error)) from None
         return Vocabulary(self._base, tuple(added.values()), self._counted), changed
