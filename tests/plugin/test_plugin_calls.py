@@ -11,12 +11,12 @@ from tests.fuzz import calls
 from tests.fuzz.calls.pairs import MODELS
 from tests.fuzz.subjects import Mismatch, Tally
 
-COUNTS = {"bytes": 400, "pieces": 200, **dict.fromkeys(MODELS, 40)}
+COUNTS = {"bytes": 200, "pieces": 100, **dict.fromkeys(MODELS, 25)}
 
 
 @pytest.mark.parametrize("kind", COUNTS)
 def test_random_calls(kind: str) -> None:
-    calls.run(COUNTS[kind], 0, Tally("calls"), kinds={kind: 1}, each=20, show=False)
+    calls.run(COUNTS[kind], 0, Tally("calls"), kinds={kind: 1}, each=25, show=False)
 
 
 def test_what_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
