@@ -39,11 +39,11 @@ def run(
     generator = random.Random(seed)
     with tqdm(total=count, unit="call", disable=not show) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        while bar.n < count:
+        for done in range(0, count, each):
             with tempfile.TemporaryDirectory() as folder:
                 pair = make_pair(generator, Path(folder), kinds)
             _complain(pair, seed, "", difference_of_vocabularies(pair))
-            for _ in range(min(each, count - bar.n)):
+            for _ in range(min(each, count - done)):
                 _one(pair, generator, seed)
                 bar.update()
                 tally.add(pair.name, 1)
