@@ -131,7 +131,7 @@ class Origin:
 def why_missing(name: str | os.PathLike[str], error: OSError) -> HubError | None:
     """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     name = os.fspath(name)
     if Path(name).exists():

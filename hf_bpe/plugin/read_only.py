@@ -19,7 +19,7 @@ class ReadOnlyDict(dict[str, int]):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this is the tokenizer's own table, which is not changed by hand; change a copy, dict(...), of it")
 
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
