@@ -102,6 +102,17 @@ class Encoder:
         """`encode_ordinary` of each text, on `num_threads` threads (default: all processors)."""
         return self._engine.encode_batch(_batch(texts), self._ordinary, thread_count(num_threads))
 
+    def encode_piece(self, piece: bytes, *, whole: bool = True) -> list[int]:
+        """Ids of one piece of bytes, which is neither searched for added tokens nor split, and need not be UTF-8.
+
+        whole: a piece that is a token is taken as that where the spec says `ignore_merges`; False: it is merged all the same.
+        Raises `HfBpeError` for a SentencePiece model, which merges characters.
+
+        >>> encoder.encode_piece(b"hello world")  # doctest: +SKIP
+        [15339, 1917]
+        """
+        return self._engine.encode_piece(piece, whole)
+
     def count(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> int:
         """How many ids `encode` gives, without making them.
 

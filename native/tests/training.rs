@@ -7,13 +7,13 @@ use native::{
     error::EngineError,
     normalize::Normalizer,
     split::Splitter,
-    train::{Limits, WordCounter, learn_merges},
+    train::{Limits, Ties, WordCounter, learn_merges},
 };
 use proptest::prelude::*;
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {
     let words: Vec<(Vec<u8>, i64)> = words.iter().map(|(word, count)| (word.as_bytes().to_vec(), *count)).collect();
-    learn_merges(&words, Limits { merges, min_frequency: 1, max_token_length: usize::MAX }, |_| true).unwrap()
+    learn_merges(&words, Limits { merges, min_frequency: 1, max_token_length: usize::MAX }, Ties::LowestIds, |_| true).unwrap()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn runs_merge_from_the_left() {
 fn progress_may_stop_the_training() {
     let words: Vec<(Vec<u8>, i64)> = (0..200u8).map(|n| (vec![n, n.wrapping_add(1), n], 1)).collect();
     let limits = Limits { merges: 500, min_frequency: 1, max_token_length: usize::MAX };
-    assert_eq!(learn_merges(&words, limits, |_| false), Err(EngineError::Interrupted));
+    assert_eq!(learn_merges(&words, limits, Ties::LowestIds, |_| false), Err(EngineError::Interrupted));
 }
 
 /// Counts every pair anew for each merge.
@@ -81,10 +81,10 @@ proptest! {
     ) {
         let words: Vec<(Vec<u8>, i64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let limits = Limits { merges, min_frequency, max_token_length };
-        let learnt = learn_merges(&words, limits, |_| true).unwrap();
+        let learnt = learn_merges(&words, limits, Ties::LowestIds, |_| true).unwrap();
         prop_assert_eq!(&learnt, &learn_by_definition(&words, limits));
         let backwards: Vec<_> = words.into_iter().rev().collect();
-        prop_assert_eq!(learn_merges(&backwards, limits, |_| true).unwrap(), learnt, "the order of the words");
+        prop_assert_eq!(learn_merges(&backwards, limits, Ties::LowestIds, |_| true).unwrap(), learnt, "the order of the words");
     }
 
     #[test]
