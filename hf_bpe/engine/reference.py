@@ -470,7 +470,8 @@ def train_merges(
     """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
 
     Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first, or the one
-    that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that would make more than `max_token_length` bytes, are never merged.
+    that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
+    would make more than `max_token_length` bytes, are never merged.
 
     >>> train_merges({b"aaabdaaabac": 1}, 3)
     [(97, 97), (97, 98), (256, 257)]

@@ -173,6 +173,8 @@ class Encoding:
         """
         threads = _threads(num_threads)
         texts = list(text)
+        if disallowed_special != "all":
+            disallowed_special = frozenset(disallowed_special)  # None is refused, unlike in `encode`
         policy = self._policy(allowed_special, disallowed_special, texts)
         try:
             return self.encoder.encode_batch(texts, num_threads=threads, **policy)
@@ -215,21 +217,19 @@ class Encoding:
 
     def _policy(self, allowed: Allowed, disallowed: Disallowed, texts: Sequence[str]) -> dict[str, Any]:
         """What `Encoder` is told. What is disallowed and no special token is looked for here, in all texts."""
-        if allowed == "all":
-            allowed = self.special_tokens_set
-        if disallowed == "all":
-            disallowed = self.special_tokens_set - allowed
-        if not isinstance(allowed, (set, frozenset)):
-            raise TypeError(f"{type(allowed).__name__!r} object is not an instance of 'set'")
-        odd = next((token for token in allowed if not isinstance(token, str)), None)
-        if odd is not None:
-            raise TypeError(f"{type(odd).__name__!r} object is not an instance of 'str'")
-        disallowed = frozenset(disallowed or ())
-        if not self.special_tokens_set.issuperset(disallowed):
-            for text in texts:
-                match = _any_of(disallowed).search(text)
-                if match:
-                    raise_disallowed_special_token(match.group())
+        if allowed != "all":
+            if not isinstance(allowed, (set, frozenset)):
+                raise TypeError(f"{type(allowed).__name__!r} object is not an instance of 'set'")
+            odd = next((token for token in allowed if not isinstance(token, str)), None)
+            if odd is not None:
+                raise TypeError(f"{type(odd).__name__!r} object is not an instance of 'str'")
+        if disallowed != "all":
+            disallowed = frozenset(disallowed or ())
+            if not self.special_tokens_set.issuperset(disallowed):
+                for text in texts:
+                    match = _any_of(disallowed).search(text)
+                    if match:
+                        raise_disallowed_special_token(match.group())
         return {"allowed_special": allowed, "disallowed_special": disallowed}
 
     # -- decoding -----------------------------------------------------------------------------------------------------
@@ -260,8 +260,7 @@ class Encoding:
         ids = list(map(int, tokens))
         if not all(0 <= token_id <= _MOST_ID for token_id in ids):
             return OverflowError("out of range integral type conversion attempted")
-        known = {*self._special_tokens.values(), *self.token_of}
-        return UnknownTokenError(f"Invalid token for decoding: {next(i for i in ids if i not in known)}")
+        return UnknownTokenError(f"Invalid token for decoding: {next(i for i in ids if i not in self._bytes_of)}")
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one id, special tokens included. Raises `UnknownTokenError`, a `KeyError`.
@@ -269,6 +268,9 @@ class Encoding:
         >>> get_encoding("cl100k_base").decode_single_token_bytes(15339)  # doctest: +SKIP
         b'hello'
         """
+        known = self._bytes_of.get(token) if type(token) is int else None  # 5.0 would be found too
+        if known is not None:
+            return known
         try:
             return self.encoder.decode_single_token_bytes(token)
         except UnknownTokenError:
@@ -324,6 +326,10 @@ class Encoding:
     def token_of(self) -> dict[int, bytes]:
         """Id -> bytes of all tokens but the special ones."""
         return {token_id: token for token, token_id in self._mergeable_ranks.items()}
+
+    @functools.cached_property
+    def _bytes_of(self) -> dict[int, bytes]:
+        return {token_id: token.encode() for token, token_id in self._special_tokens.items()} | self.token_of
 
     @property
     def eot_token(self) -> int:

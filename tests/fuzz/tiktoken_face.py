@@ -74,7 +74,7 @@ def outcome(call: Callable[[], Any]) -> tuple[str, Any]:
         return "value", _plain(call())
     except _ERRORS as error:
         kind = next(kind for kind in _ERRORS if isinstance(error, kind))
-        said = error.args[0] if kind in (KeyError, ValueError, OverflowError) and error.args else None
+        said = error.args[0] if kind in (KeyError, ValueError) and error.args else None
         return kind.__name__, said
 
 
@@ -114,7 +114,7 @@ def check(pair: Pair, call: Call, where: str) -> None:
 
 def sets(generator: random.Random, specials: Iterable[str]) -> dict[str, Any]:
     """allowed_special and disallowed_special, now and then nonsense."""
-    known = [*specials, "", "x", "<|nope|>"] if generator.random() < 0.2 else list(specials)
+    known = [*specials, "x", "<|nope|>"] if generator.random() < 0.2 else list(specials)
 
     def some() -> set[str]:
         return set(generator.sample(known, generator.randrange(len(known) + 1)))
@@ -167,7 +167,6 @@ def calls(official: tiktoken.Encoding, text: str, generator: random.Random) -> l
         ("encode_to_numpy", (text,), policy),
         ("encode_batch", ([text, "a", text[1:]],), policy | threads),
         ("encode_ordinary_batch", ([text, text[:2]],), threads),
-        ("encode_with_unstable", (text[:12],), policy),
         ("encode_single_token", (piece,), {}),
         ("decode_bytes", (ids,), {}),
         ("decode", (ids,), errors),
@@ -178,9 +177,11 @@ def calls(official: tiktoken.Encoding, text: str, generator: random.Random) -> l
         ("decode_single_token_bytes", (one,), {}),
         ("is_special_token", (one,), {}),
         ("_encode_bytes", (cut,), {}),
-        ("_encode_single_piece", (piece,), {}),
+        ("_encode_single_piece", (piece or "a",), {}),  # listed: tiktoken panics on nothing
         ("_encode_only_native_bpe", (text.encode("utf-8", "replace").decode(),), {}),
     ]
+    if generator.random() < 0.25:  # takes as long as all the others together
+        made.append(("encode_with_unstable", (text[:12],), policy))
     return made
 
 
