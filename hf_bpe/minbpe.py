@@ -169,6 +169,16 @@ class BasicTokenizer(_Tokenizer):
         """Ids of a text."""
         return self._encoder.encode_ordinary(text)
 
+    def load(self, model_file: str | os.PathLike[str]) -> None:
+        """Become the tokenizer of a `.model` file. Raises `FormatError`, also for one that splits text or has special tokens."""
+        loaded = RegexTokenizer("")
+        loaded.load(model_file)
+        if loaded.pattern or loaded.special_tokens:
+            raise FormatError(
+                f"{model_file}: it has a pattern or special tokens, which a BasicTokenizer has not; load it with RegexTokenizer"
+            )
+        self._encoder = loaded._encoder
+
 
 class RegexTokenizer(_Tokenizer):
     """Splits text first, and merges within the pieces; has special tokens.
@@ -219,7 +229,7 @@ class GPT4Tokenizer(RegexTokenizer):
 
     def __init__(self, encoding: str = "cl100k_base") -> None:
         self.pattern = GPT4_SPLIT_PATTERN
-        self._use(get_encoding(encoding).spec)
+        self._encoder = get_encoding(encoding).encoder
         self.register_special_tokens(GPT4_SPECIAL_TOKENS)
 
     @property
@@ -262,4 +272,6 @@ def _learn(words: dict[bytes, int], num_merges: int) -> list[tuple[int, int]]:
 def _rendered(token: bytes) -> str:
     """A token on one line: U+FFFD for what is no text, control characters by their numbers."""
     text = token.decode("utf-8", "replace")
+    if text.isprintable():  # most are, and this is ten times as fast
+        return text
     return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in text)

@@ -165,7 +165,7 @@ def calls(official: tiktoken.Encoding, text: str, generator: random.Random) -> l
         ("encode", (text,), {}),
         ("encode_ordinary", (text,), {}),
         ("encode_to_numpy", (text,), policy),
-        ("encode_batch", ([text, "a", text[1:]],), policy | threads),
+        ("encode_batch", ([text, "a", text[1:]],), threads or policy),
         ("encode_ordinary_batch", ([text, text[:2]],), threads),
         ("encode_single_token", (piece,), {}),
         ("decode_bytes", (ids,), {}),
