@@ -287,20 +287,17 @@ class TokenizerSpec:
         """
         if isinstance(tokens, str):
             raise TypeError(f"tokens must be a collection of texts, not the one text {tokens!r}; put it into a list")
-        ids = tokens if isinstance(tokens, Mapping) else {}
         added = {token.content: token for token in self.added_tokens}
         next_id = self.n_vocab
         for content in tokens:
             known = added.get(content)
-            token_id = self.token_id(content.encode()) if known is None else known.id
-            if token_id is None:
-                token_id, next_id = next_id, next_id + (content not in ids)
-            elif ids.get(content, token_id) != token_id:
-                raise SpecError(
-                    [f"the token {content!r} has id {token_id}, and {ids[content]} is asked for; an id never changes"]
-                )
-            new = AddedToken(content, ids.get(content, token_id), special=special)
-            added[content] = new if known is None else replace(known, special=known.special or special)
+            old_id = self.token_id(content.encode("utf-8", "surrogatepass")) if known is None else known.id
+            new_id = tokens[content] if isinstance(tokens, Mapping) else next_id if old_id is None else old_id
+            if old_id not in (None, new_id):
+                raise SpecError([f"the token {content!r} has id {old_id}, and {new_id} is asked for; an id never changes"])
+            next_id = max(next_id, new_id + 1)
+            new = AddedToken(content, new_id, special) if known is None else replace(known, special=known.special or special)
+            added[content] = new
         return self.replace(added_tokens=tuple(added.values()))
 
     def with_renamed_tokens(self, names: Mapping[str, str]) -> TokenizerSpec:
