@@ -111,6 +111,7 @@ def test_ids_beyond_the_shared_integers() -> None:
     assert encoder.decode([2**31 - 1]) == "ab"
 
 
+@settings(max_examples=30)
 @given(
     spec=random_specs(),
     pieces=st.lists(st.one_of(st.binary(max_size=20), plain_text().map(str.encode)), min_size=1, max_size=4),
