@@ -55,11 +55,8 @@ def unstable_length(vocabulary: Vocabulary, ids: Sequence[int], last_piece: int)
 def completions(vocabulary: Vocabulary, unstable: bytes) -> list[list[int]]:
     """The ids that could stand where the text ends in these bytes and goes on, each once."""
     found: dict[tuple[int, ...], None] = {}
-    ids = vocabulary.encoder.spec.token_id
     for token in _beginning_with(vocabulary.sorted_tokens, unstable):
-        token_id = ids(token)
-        if token_id is not None:
-            found[token_id,] = None
+        found[vocabulary.encoder.encode_single_token(token),] = None
     for encoded in _encoded(vocabulary, unstable):
         found[_up_to(encoded, len(unstable), vocabulary.token_of)] = None
     last = _last_character(unstable)
@@ -95,12 +92,10 @@ def _up_to(ids: Sequence[int], length: int, token_of: dict[int, bytes]) -> tuple
     return tuple(ids)
 
 
-def _beginning_with(tokens: list[bytes], start: bytes) -> Iterator[bytes]:
+def _beginning_with(tokens: list[bytes], start: bytes) -> list[bytes]:
     """Of sorted tokens, those that begin so."""
-    for number in range(bisect_left(tokens, start), len(tokens)):
-        if not tokens[number].startswith(start):
-            return
-        yield tokens[number]
+    first = bisect_left(tokens, start)
+    return tokens[first : bisect_left(tokens, True, first, key=lambda token: not token.startswith(start))]
 
 
 def _last_character(content: bytes) -> str:

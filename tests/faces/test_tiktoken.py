@@ -22,6 +22,8 @@ from hf_bpe import (
     ConversionRefused,
     DisallowedSpecialTokenError,
     Encoder,
+    EncodingAssertionError,
+    EncodingError,
     FormatError,
     SpecError,
     TokenizerSpec,
@@ -29,7 +31,6 @@ from hf_bpe import (
     tiktoken,
     train,
 )
-from hf_bpe.errors import EncodingAssertionError, EncodingError
 from hf_bpe.tiktoken import registry
 from tests.fuzz.tiktoken_face import Pair, both, check_attributes, check_text, published, random_pair
 from tests.support.official import TIKTOKEN_PATTERNS
@@ -169,6 +170,13 @@ def test_of_special_tokens_that_begin_one_another_the_longest_wins() -> None:
     specials = {"<s": 256, "<s>": 257, "<s>>": 258}
     assert of_bytes(special_tokens=specials).encode("<s>><s><s", allowed_special="all") == [258, 257, 256]
     assert of_bytes(special_tokens=specials).encode("<s>>", allowed_special={"<s>"}, disallowed_special=()) == [257, ord(">")]
+
+
+@pytest.mark.parametrize("allowed", [{5}, [], ["a"], {"a": 1}.keys(), None, "a"])
+def test_what_is_no_set_of_texts_is_a_type_error_in_both(allowed: object) -> None:
+    for encoding in cl100k():
+        with pytest.raises(TypeError):
+            encoding.encode("a", allowed_special=allowed, disallowed_special=())  # type: ignore[arg-type]
 
 
 def test_nothing_can_be_disallowed_and_is_found_everywhere_as_in_tiktoken() -> None:
