@@ -95,7 +95,10 @@ class Encoder:
         >>> encoder.encode("<|endoftext|>", allowed_special="all")  # doctest: +SKIP
         [100257]
         """
-        return self._engine.encode(text, self._policy(allowed_special, disallowed_special))
+        policy = self._default
+        if allowed_special is not None or disallowed_special is not None:
+            policy = self._policy(allowed_special, disallowed_special)
+        return self._engine.encode(text, policy)
 
     def encode_batch(
         self,

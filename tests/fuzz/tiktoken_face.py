@@ -54,7 +54,7 @@ def of_file(path: Path) -> Pair:
 
 
 def random_pair(generator: random.Random) -> Pair:
-    """Tokens made of tokens and others that merging may not reach, ranks with gaps, and some special tokens."""
+    """Tokens made of tokens and others that merging may not reach, ranks with gaps, and some special tokens in any order."""
     tokens = [bytes([byte]) for byte in range(256)]
     generator.shuffle(tokens)
     known = [character.encode() for character in "abc \n'1é中"] + [bytes([byte]) for byte in "aé中".encode()]
@@ -62,10 +62,11 @@ def random_pair(generator: random.Random) -> Pair:
         known.append(b"".join(generator.choices(known, k=2))[:12])
     tokens = list(dict.fromkeys([*tokens, *(token for token in known if token)]))
     ranks = dict(zip(tokens, sorted(generator.sample(range(len(tokens) + 20), len(tokens))), strict=True))
-    chosen = [special for special in SPECIALS if special.encode() not in ranks and generator.random() < 0.5]
     free = len(tokens) + 20
-    pattern = generator.choice(_PATTERNS)
-    return both("random", pattern, ranks, {special: free + 2 * number for number, special in enumerate(chosen)})
+    # Some stand among the ranks too, under the same id.
+    specials = {special: ranks.get(special.encode(), free + 2 * number) for special, number in SPECIALS.items()}
+    chosen = generator.sample(sorted(specials), generator.randrange(len(specials)))
+    return both("random", generator.choice(_PATTERNS), ranks, {special: specials[special] for special in chosen})
 
 
 def outcome(call: Callable[[], Any]) -> tuple[str, Any]:
@@ -124,8 +125,9 @@ def sets(generator: random.Random, specials: Iterable[str]) -> dict[str, Any]:
         named["allowed_special"] = generator.choice(["all", some(), frozenset(some()), some(), some()])
     if generator.random() < 0.7:
         named["disallowed_special"] = generator.choice(["all", (), some(), list(some()), tuple(some())])
-    if generator.random() < 0.03:
-        named[generator.choice(["allowed_special", "disallowed_special"])] = generator.choice([None, 5, [], ["ab"], "ab"])
+    if generator.random() < 0.03:  # of two that are wrong either may be told
+        nonsense = generator.choice([None, 5, [], ["ab"], "ab"])
+        named = generator.choice([{"allowed_special": nonsense, "disallowed_special": ()}, {"disallowed_special": nonsense}])
     return named
 
 
