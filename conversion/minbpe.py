@@ -29,7 +29,7 @@ from hf_bpe.pattern_syntax import parse, render
 from hf_bpe.patterns import check_pattern, find_named_pattern
 from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
 
-__all__ = ["FORMAT", "model_file", "read_pattern"]
+__all__ = ["FORMAT", "model_file", "read_pattern", "written_pattern"]
 
 _VERSION = "minbpe v1"
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -172,9 +172,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if spec.pattern is not None:
         checks.suppose("texts hold no characters newer than Unicode 16, which the regex module that minbpe uses may know")
     id_of = spec.vocab
-    content = model_file(
-        _written_pattern(spec), spec.added_tokens, ((id_of[left], id_of[right]) for left, right in spec.merges)
-    )
+    content = model_file(written_pattern(spec), spec.added_tokens, ((id_of[left], id_of[right]) for left, right in spec.merges))
     return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
 
 
@@ -218,7 +216,12 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
         raise ConversionRefused(f"a minbpe file holds no token that no merge makes, such as {idle!r} (id {vocab[idle]}) here")
 
 
-def _written_pattern(spec: TokenizerSpec) -> str:
+def written_pattern(spec: TokenizerSpec) -> str:
+    """The pattern as one line that minbpe reads as it is meant, white space at its ends included.
+
+    >>> written_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=" ?a| ", unmatched="drop"))
+    '(?: ?a| )'
+    """
     pattern = one_pattern(spec)
     if pattern is None:
         return ""

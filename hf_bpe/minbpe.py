@@ -20,7 +20,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 import conversion
 from conversion.equality import covers_every_text
-from conversion.minbpe import model_file, read_pattern
+from conversion.minbpe import model_file, read_pattern, written_pattern
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.backends import load_native
 from hf_bpe.engine.reference import train_merges
@@ -127,7 +127,10 @@ class _Tokenizer:
         """Write `file_prefix.model`, which `load` and minbpe read, and `file_prefix.vocab`, which people do."""
         ids = self.spec.vocab
         pairs = [(ids[left], ids[right]) for left, right in self.spec.merges]
-        model = model_file(self.pattern, self.spec.added_tokens, pairs)
+        pattern = self.pattern
+        if pattern != pattern.strip() or "\n" in pattern or "\r" in pattern:  # the file would be read otherwise, or not at all
+            pattern = written_pattern(self.spec)
+        model = model_file(pattern, self.spec.added_tokens, pairs)
         path = Path(file_prefix)
         write_atomically(path.parent, {f"{path.name}.model": model, f"{path.name}.vocab": self.view().encode()})
 

@@ -199,6 +199,19 @@ def test_what_was_saved_loads_the_same_with_its_pattern(tmp_path: Path) -> None:
     assert again.encode(text) == basic.encode(text)
 
 
+@pytest.mark.parametrize("pattern", [r" ?\w+|\s+ ", " ", "a\nb|\r|.", r"\w+|\s", ""])
+def test_a_pattern_that_a_line_cannot_hold_is_written_so_that_it_can(tmp_path: Path, pattern: str) -> None:
+    text = "aa b\nb a\nb  \r c a\nb aa aa"
+    made = minbpe.RegexTokenizer(pattern)
+    made.train(text, 257 if pattern != " " else 256)
+    made.save(tmp_path / "x")
+    loaded = minbpe.RegexTokenizer()
+    loaded.load(tmp_path / "x.model")
+    assert loaded.merges == made.merges
+    for each in (text, text[::-1]):
+        assert loaded.encode(each) == made.encode(each) == encode(split(pattern, each), made.merges)
+
+
 def test_files_of_another_kind_are_refused(tmp_path: Path, hello: minbpe.RegexTokenizer) -> None:
     hello.save(tmp_path / "x")
     with pytest.raises(FormatError, match="load it with RegexTokenizer"):
