@@ -323,6 +323,11 @@ class Encoding:
         return sorted(self._mergeable_ranks)
 
     @functools.cached_property
+    def longest_token(self) -> int:
+        """How many bytes the longest of them has."""
+        return max(map(len, self._mergeable_ranks))
+
+    @functools.cached_property
     def token_of(self) -> dict[int, bytes]:
         """Id -> bytes of all tokens but the special ones."""
         return {token_id: token for token, token_id in self._mergeable_ranks.items()}

@@ -34,6 +34,10 @@ class Vocabulary(Protocol):
     def sorted_tokens(self) -> list[bytes]:
         """All tokens but the special ones, sorted."""
 
+    @property
+    def longest_token(self) -> int:
+        """How many bytes the longest of them has."""
+
 
 def unstable_length(vocabulary: Vocabulary, ids: Sequence[int], last_piece: int) -> int:
     """How many of the last ids more text may change, where the last piece has so many.
@@ -70,7 +74,8 @@ def completions(vocabulary: Vocabulary, unstable: bytes) -> list[list[int]]:
 def _encoded(vocabulary: Vocabulary, unstable: bytes) -> Iterator[list[int]]:
     """The bytes with some token across their end, as they would be encoded."""
     texts, others = [], []
-    for at in range(1, len(unstable)):
+    # No token goes on where more bytes are left than the longest has: without this a long piece would take quadratic time.
+    for at in range(max(1, len(unstable) - vocabulary.longest_token), len(unstable)):
         for token in _beginning_with(vocabulary.sorted_tokens, unstable[at:]):
             possibility = unstable[:at] + token
             try:
