@@ -117,7 +117,7 @@ class Encoder:
         return self._engine.encode_batch(_batch(texts), self._ordinary, thread_count(num_threads))
 
     def encode_piece(self, piece: bytes, *, whole: bool = True) -> list[int]:
-        """Ids of one piece of bytes, which is neither searched for added tokens nor split, and need not be UTF-8.
+        """Ids of one piece of bytes as it is: not normalised, searched for added tokens or split. It need not be UTF-8.
 
         whole: a piece that is a token is taken as that where the spec says `ignore_merges`; False: it is merged all the same.
         Raises `HfBpeError` for a SentencePiece model, which merges characters.
