@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from conversion.equality import covers_every_text, one_pattern, usable_vocab
+from conversion.callers import leave_to_callers
+from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec
 from conversion.merges import check_lookup
+from conversion.overlaps import texts_of_overlaps
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict, special_conflict
 from conversion.verdict import Checks
@@ -167,13 +169,18 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         raise FormatError(f"{name}: minbpe loads only files whose name ends in .model; give it such a name")
     _refuse_ids(spec)
     checks.hold("ids are numbered as the file numbers them, each token made of tokens before it")
-    checks.expect("added tokens are special tokens, found by their text", flag_conflict(spec.added_tokens))
+    checks.expect(
+        "added tokens are special tokens, found by their text",
+        flag_conflict(spec.added_tokens),
+        lambda: texts_of_overlaps(spec.added_tokens),
+    )
+    leave_to_callers(spec, checks)
     check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
     if spec.pattern is not None:
         checks.suppose("texts hold no characters newer than Unicode 16, which the regex module that minbpe uses may know")
     id_of = spec.vocab
     content = model_file(written_pattern(spec), spec.added_tokens, ((id_of[left], id_of[right]) for left, right in spec.merges))
-    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
+    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
 
 
 def model_file(pattern: str, added: Sequence[AddedToken], merges: Iterable[tuple[int, int]]) -> bytes:
@@ -222,7 +229,7 @@ def written_pattern(spec: TokenizerSpec) -> str:
     >>> written_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=" ?a| ", unmatched="drop"))
     '(?: ?a| )'
     """
-    pattern = one_pattern(spec)
+    pattern = spec.pattern
     if pattern is None:
         return ""
     if spec.unmatched == "keep" and not covers_every_text(pattern):

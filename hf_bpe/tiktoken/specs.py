@@ -5,8 +5,8 @@ from __future__ import annotations
 from binascii import b2a_base64
 from collections.abc import Mapping
 
+from conversion.callers import caller_must_normalise
 from conversion.format import make_spec, spec_of_table
-from conversion.normalizers import caller_must_normalise
 from conversion.tiktoken.file import native_table
 from conversion.tiktoken.rank_tables import flag_conflict, spec_of_ranks
 from conversion.tokenizer_json.split_rules import from_tiktoken
@@ -43,5 +43,7 @@ def refuse_other_dialects(spec: TokenizerSpec, name: str) -> None:
     reason = flag_conflict(spec.added_tokens)
     if caller_must_normalise(spec):
         reason = "it has a normalizer"
+    if spec.stages:
+        reason = "it splits text in several stages, and pat_str is one pattern"
     if reason:
         raise ConversionRefused(f"{name!r} is no encoding in tiktoken's sense: {reason}; use hf_bpe.Encoder, which runs it")

@@ -235,6 +235,7 @@ def test_merges_need_not_be_in_the_order_of_ids() -> None:
         (bytes_as_pieces_spec, "'mine' is a SentencePiece model"),
         (lambda: byte_spec(normalizer=("NFC",)), "it has a normalizer"),
         (lambda: byte_spec(add_prefix_space=True), "it has a normalizer"),
+        (lambda: byte_spec("gpt2", stages=("a+",)), "in several stages"),
         (lambda: byte_spec(added_tokens=(AddedToken("<p>", 256, special=False),)), "always matched"),
         (lambda: byte_spec(added_tokens=(AddedToken("<p>", 256, lstrip=True),)), "lstrip"),
     ],
