@@ -23,7 +23,16 @@ from tests.fuzz.texts import strings
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.vocabularies import CL100K_SPECIALS, cl100k_ranks, gpt2_spec
 
-SPECIALS = {"<|endoftext|>": 0, "<|fim_prefix|>": 1, "[é]": 2, "  ": 3, "ab": 4, "\n\n": 5, "\U0001f600": 6}
+SPECIALS = {
+    "<|endoftext|>": 0,
+    "<|fim_prefix|>": 1,
+    "[é]": 2,
+    "  ": 3,
+    "ab": 4,
+    "\n\n": 5,
+    "\U0001f600": 6,
+    "b\n": 7,
+}  # of which some overlap
 _PATTERNS = [*TIKTOKEN_PATTERNS.values(), r"[\s\S]", r"a+|[^a]", r"\w+", r"\s+|\S+", r"[ab]+c?|."]
 _ERRORS = (KeyError, UnicodeEncodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError, AssertionError)
 
