@@ -242,6 +242,48 @@ def test_an_argument_that_means_nothing_is_refused(tokenizer: Any, hub: Hub) -> 
     assert set(hub.repositories) == {"me/tok"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"language": 5}, "language=5"),
+        ({"corpus": "a file"}, "corpus='a file'"),
+        ({"card": 5}, "card=5"),
+        ({"tags": [5]}, "tags"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_and_nothing_is_pushed(
+    tokenizer: Any, hub: Hub, arguments: Any, says: str
+) -> None:
+    with pytest.raises(TypeError, match=says):
+        tokenizer.push_to_hub("me/tok", **arguments)
+    assert not hub.repositories["me/tok"].files()
+
+
+def test_one_tag_needs_no_list(tokenizer: Any) -> None:
+    assert ModelCard(tokenizer.model_card("me/tok", tags="poems")).data.tags == ["tokenizer", "bpe", "poems"]
+
+
+def test_a_repository_that_is_there_keeps_its_visibility_or_nothing_is_sent(tokenizer: Any, hub: Hub) -> None:
+    hub.add("me/tok")
+    with pytest.raises(HubError, match="is public and private=True"):
+        tokenizer.push_to_hub("me/tok", private=True)
+    assert not hub.repositories["me/tok"].files()
+    tokenizer.push_to_hub("me/tok", private=False)
+    tokenizer.push_to_hub("me/secret", private=True)
+    tokenizer.push_to_hub("me/secret", private=True, commit_message="again")
+
+
+def test_the_way_a_folder_was_saved_is_kept_unless_another_is_asked_for(tokenizer: Any, hub: Hub, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path, auto="remote-code")
+    again = HfBpeTokenizer.from_pretrained(tmp_path)
+    again.push_to_hub("me/tok")
+    assert "tokenization_hf_bpe.py" in hub.repositories["me/tok"].files()
+    again.push_to_hub("me/tok", auto="marker")
+    assert "tokenization_hf_bpe.py" not in hub.repositories["me/tok"].files()
+    again.save_pretrained(tmp_path, auto="marker")
+    assert not (tmp_path / "tokenization_hf_bpe.py").exists()
+
+
 # -- other folders and other processes --------------------------------------------------------------------------------
 
 
