@@ -147,6 +147,9 @@ def _reported(repo_id: str, when: str) -> Iterator[None]:
         raise _of_status(error, repo_id, when) from error
     except (HTTPError, OfflineModeIsEnabled, ConnectionError, TimeoutError) as error:
         raise HubUnreachable(f"{repo_id}: no connection to the Hub, {when}: {error}") from error
+    except RuntimeError as error:  # of a large file, which is sent beside the commit; the cause says what happened
+        with _reported(repo_id, when):
+            raise error.__cause__ or HubError(f"{repo_id}: {error}") from None
     except ValueError as error:  # a card whose metadata the Hub does not accept, a commit message that is empty
         raise HubError(f"{repo_id}: {error}") from error
 

@@ -259,6 +259,30 @@ def test_an_argument_of_another_type_is_named_and_nothing_is_pushed(
     assert not hub.repositories["me/tok"].files()
 
 
+@pytest.fixture
+def without_xet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hf_xet package speaks a protocol of its own with the Hub's storage; the older one does there as well."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+
+
+@pytest.mark.usefixtures("without_xet")
+def test_large_files_go_apart_from_the_commit_and_come_back(tokenizer: Any, hub: Hub, tmp_path: Path) -> None:
+    hub.large = 2000
+    tokenizer.push_to_hub("me/tok")
+    assert hub.repositories["me/tok"].files()["tokenizer.json"] in hub.objects.values()
+    loaded = HfBpeTokenizer.from_pretrained("me/tok", cache_dir=tmp_path)
+    assert loaded(TEXTS)["input_ids"] == tokenizer(TEXTS)["input_ids"]
+
+
+@pytest.mark.usefixtures("without_xet")
+def test_large_files_that_do_not_arrive_leave_no_commit(tokenizer: Any, hub: Hub) -> None:
+    hub.large = 2000
+    hub.fail = lambda method, path: 403 if method == "PUT" else None
+    with pytest.raises(HubAccessDenied, match="this token may not write"):
+        tokenizer.push_to_hub("me/tok")
+    assert not hub.repositories["me/tok"].files()
+
+
 def test_one_tag_needs_no_list(tokenizer: Any) -> None:
     assert ModelCard(tokenizer.model_card("me/tok", tags="poems")).data.tags == ["tokenizer", "bpe", "poems"]
 
