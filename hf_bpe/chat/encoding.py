@@ -134,8 +134,8 @@ def _check_tokens(spec: TokenizerSpec, template: ReadyTemplate) -> None:
     missing = missing_tokens(spec, template)
     if missing:
         raise ChatTemplateError(
-            f"this vocabulary lacks the special tokens {', '.join(missing)} of the chat template {template.name!r}; "
-            "hf_bpe.chat.with_template_tokens(spec, name) adds them"
+            f"this vocabulary lacks the special tokens {', '.join(missing)} of the chat template {template.name!r}. Take "
+            "another template, or add them: hf_bpe.chat.with_template_tokens(spec, name)"
         )
 
 
