@@ -91,6 +91,9 @@ def encode_chat(
     """See `HfBpeTokenizer.encode_chat`."""
     limit = tokenizer.model_max_length if max_length is None else max_length
     check_sizes(max_length=limit)
+    taken = sorted({"tokenize", "return_dict", "tokenizer_kwargs"} & variables.keys())
+    if taken:
+        raise TypeError(f"encode_chat takes no {taken[0]}: it always gives ids, as a BatchEncoding; apply_chat_template has it")
     template = tokenizer.get_chat_template(chat_template, tools)
     if return_assistant_tokens_mask:
         check_can_mask(template)

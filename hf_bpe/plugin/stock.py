@@ -20,7 +20,7 @@ __all__ = ["as_stock", "library_tokenizer"]
 
 def library_tokenizer(record: saving.Record) -> tokenizers.Tokenizer:
     """A tokenizer as the `tokenizers` library runs it. Raises `ConversionRefused` where that would not be exact."""
-    files = saving.render(record)
+    files = saving.render(record, auto="marker")
     saving.check(record, files)
     return tokenizers.Tokenizer.from_str(files[TOKENIZER_FILE].decode())
 
@@ -32,7 +32,7 @@ def as_stock(tokenizer: HfBpeTokenizer) -> PreTrainedTokenizerFast:
     for name in assigned:
         setattr(to_save, name, None)
     with tempfile.TemporaryDirectory() as folder:
-        to_save.save_pretrained(folder)
+        to_save.save_pretrained(folder, auto="marker")
         loaded = PreTrainedTokenizerFast.from_pretrained(folder)
     for name in assigned:
         setattr(loaded, name, tokenizer._special_tokens_map.get(name, tokenizer.extra_special_tokens))
