@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from cli_samples import EOT
 
 import conversion
 from hf_bpe.charsmap import build_charsmap
+from tests.cli.samples import EOT
 from tests.conversion.test_matrix import pieces
 from tests.support.vocabularies import byte_spec
 
