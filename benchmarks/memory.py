@@ -25,11 +25,13 @@ CALLS: tuple[Call, ...] = (
 )
 
 
-def make_calls(tokenizer: Any, numbers: range, *, distinct: int | None = None, show: bool = False) -> None:
+def make_calls(
+    tokenizer: Any, numbers: range, *, calls: Sequence[Call] = CALLS, distinct: int | None = None, show: bool = False
+) -> None:
     """One call of each kind in turn, each with a text that was not seen before; `distinct`: after so many the first comes again."""
     for number in tqdm(numbers, unit="call", unit_scale=True, disable=not show):
         seed = number if distinct is None else number % distinct
-        CALLS[number % len(CALLS)](
+        calls[number % len(calls)](
             tokenizer, f"Hello {seed * 2654435761 % (1 << 32):x}, how are {seed % 977:b}? <|endoftext|> größer"
         )
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 MEASURE = """
-from benchmarks.memory import make_calls, resident
+from benchmarks.memory import CALLS, make_calls, resident
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.support.vocabularies import byte_spec
-tokenizer = HfBpeTokenizer.from_spec(byte_spec("cl100k"))
-make_calls(tokenizer, range(20_000), distinct=5_000)  # until caches are full
+tokenizer = HfBpeTokenizer.from_spec(byte_spec("cl100k"), eos_token="<|endoftext|>", pad_token="<|endoftext|>")
+make_calls(tokenizer, range(4_000), distinct=500)  # until caches are full
 before = resident()
-make_calls(tokenizer, range(100_000), distinct=5_000)
+make_calls(tokenizer, range(4_000), distinct=500)
+make_calls(tokenizer, range(100_000), calls=CALLS[:2], distinct=500)
 print(resident() - before)
 """
 
