@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any
 
 from transformers import BatchEncoding, PreTrainedTokenizer
@@ -35,7 +36,7 @@ class EncodingMethods(VocabularyMethods):
 
     @add_bos_token.setter
     def add_bos_token(self, value: bool) -> None:
-        self._put_around(value, self.add_eos_token)
+        self._put_around(value and self._has_token_to_add("bos_token"), self.add_eos_token)
 
     @property
     def add_eos_token(self) -> bool:
@@ -45,7 +46,22 @@ class EncodingMethods(VocabularyMethods):
 
     @add_eos_token.setter
     def add_eos_token(self, value: bool) -> None:
-        self._put_around(self.add_bos_token, value)
+        self._put_around(self.add_bos_token, value and self._has_token_to_add("eos_token"))
+
+    def _has_token_to_add(self, name: str) -> bool:
+        """Whether it is set; warns if not. Stock classes let such an assignment pass without a word."""
+        if getattr(self, name) is None:
+            warnings.warn(
+                f"add_{name} = True has no effect: the tokenizer has no {name}; set it first", RuntimeWarning, stacklevel=3
+            )
+            return False
+        return True
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """Whether a space is put before text that does not begin with one."""
+        rules = self.spec.sentencepiece
+        return self.spec.add_prefix_space if rules is None else rules.prepend_scheme != "never"
 
     def _put_around(self, bos: bool, eos: bool) -> None:
         chosen = {"bos_token": bos, "eos_token": eos}

@@ -32,12 +32,13 @@ from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "check", "render", "write"]
+__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "Auto", "Record", "check", "is_superseded", "render", "write"]
 
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
+MORE_CHAT_TEMPLATES = "additional_chat_templates"
 
-SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
+_SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
 """Files of an earlier save that transformers would still read, and that would change what is loaded."""
 
 Auto: TypeAlias = Literal["marker", "class-name", "remote-code"]
@@ -102,14 +103,28 @@ def render(record: Record, *, auto: str = "marker", in_jinja_file: bool = True) 
     files = {TOKENIZER_FILE: _json(_tokenizer_document(record.vocabulary, record.template))}
     template = record.chat_template
     config = _config(record, auto)
-    if isinstance(template, str) and in_jinja_file:
-        files[CHAT_TEMPLATE_FILE] = template.encode()
+    if template is not None and in_jinja_file:
+        files |= _template_files({"default": template} if isinstance(template, str) else template)
     elif isinstance(template, Mapping):
         config["chat_template"] = [{"name": name, "template": text} for name, text in template.items()]
     elif template is not None:
         config["chat_template"] = template
     code = {CODE_FILE: SOURCE.encode()} if auto == "remote-code" else {}
     return {**files, CONFIG_FILE: _json(config), **_model_file(record.vocabulary), **code}
+
+
+def _template_files(templates: Mapping[str, str]) -> dict[str, bytes]:
+    """A file for each chat template. Raises `ValueError` for a name that is none of a file: it may come from a stranger's folder."""
+    wrong = [name for name in templates if not name or name in (".", "..") or set(name) & set("/\\\0")]
+    if wrong:
+        raise ValueError(f"the chat template {wrong[0]!r} cannot be saved: its name must be one that a file can have")
+    names = {name: CHAT_TEMPLATE_FILE if name == "default" else f"{MORE_CHAT_TEMPLATES}/{name}.jinja" for name in templates}
+    return {names[name]: text.encode() for name, text in templates.items()}
+
+
+def is_superseded(name: str, files: Mapping[str, bytes]) -> bool:
+    """Whether a file that is there already must go when these files are written."""
+    return name not in files and (name in _SUPERSEDED or name.startswith(f"{MORE_CHAT_TEMPLATES}/"))
 
 
 def _config(record: Record, auto: str) -> dict[str, Any]:
@@ -231,7 +246,7 @@ def _holds_the_same(model: Path, content: bytes) -> bool:
 
 
 def _remove_superseded(folder: Path, start: str, files: Mapping[str, bytes]) -> None:
-    stale = [folder / (start + name) for name in SUPERSEDED if name not in files]
-    for path in [*stale, *(folder / f"{start}additional_chat_templates").glob("*.jinja")]:
+    more = [f"{MORE_CHAT_TEMPLATES}/{path.name}" for path in (folder / f"{start}{MORE_CHAT_TEMPLATES}").glob("*.jinja")]
+    for path in [folder / (start + name) for name in (*_SUPERSEDED, *more) if is_superseded(name, files)]:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,8 +49,9 @@ class HfBpeTokenizer(EncodingMethods):
     `model_max_length`, `padding_side`, `chat_template`, ...).
     add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`. Default: what
         tokenizer.json says; for a SentencePiece model, bos if it has one.
-    legacy, add_prefix_space: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind
-        added tokens as well, and whether at all; see docs/sentencepiece.md.
+    legacy: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind added tokens as well;
+        see docs/sentencepiece.md.
+    add_prefix_space: whether a space is put before texts at all, whatever the files say; for those, in `from_pretrained`.
 
     >>> HfBpeTokenizer.from_pretrained("my-tokenizer")("Hello")["input_ids"]  # doctest: +SKIP
     [15496]
@@ -146,7 +148,10 @@ class HfBpeTokenizer(EncodingMethods):
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
-        # What tokenizer_config.json says about bos and eos is out of date wherever there is a tokenizer.json.
+        # What tokenizer_config.json says about spaces, bos and eos is out of date wherever there is a tokenizer.json.
+        prefix = kwargs.get("add_prefix_space")
+        if prefix is not None:
+            loaded = dataclasses.replace(loaded, vocabulary=loaded.vocabulary.with_prefix_space(bool(prefix)))
         around = {key: kwargs.pop(key, None) for key in ("add_bos_token", "add_eos_token")}
         tokenizer = super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
         if any(value is not None for value in around.values()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -227,6 +228,15 @@ class Vocabulary:
             added[token.content] = new
             changed += 1
         return (Vocabulary(self._base, tuple(added.values()), self._counted), changed) if changed else (self, 0)
+
+    def with_prefix_space(self, wanted: bool) -> Vocabulary:
+        """The same with a space put before texts, or without."""
+        base, rules = self._base, self._base.sentencepiece
+        if rules is None:
+            base = base if base.add_prefix_space == wanted else base.replace(add_prefix_space=wanted)
+        elif wanted != (rules.prepend_scheme != "never"):
+            base = base.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme="first" if wanted else "never"))
+        return self if base is self._base else Vocabulary(base, self.added, self._counted)
 
     def _base_id(self, token: bytes) -> int | None:
         table = self._base.table  # asked itself: the dict is made when first needed, which loading a folder should not do

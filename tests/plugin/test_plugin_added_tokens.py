@@ -12,7 +12,7 @@ from samples import NAMES, make_spec
 from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
 
-from hf_bpe import ConversionRefused
+from hf_bpe import ConversionRefused, TokenizerSpec
 from hf_bpe.plugin import HfBpeTokenizer
 
 TEXT = "a <t> b<t>c  <t>  d x<t> <t>y <t><t> word<t>word <|end|><t>"
@@ -193,3 +193,12 @@ def test_bos_without_a_bos_token_is_refused() -> None:
     with pytest.raises(ValueError, match="add_bos_token=True needs bos_token"):
         HfBpeTokenizer.from_spec(spec, add_bos_token=True)
     assert HfBpeTokenizer.from_spec(spec, **NAMES, add_eos_token=True).encode("")[0] == spec.special_tokens["<|end|>"]
+
+
+@pytest.mark.parametrize("name", ["bos_token", "eos_token"])
+def test_a_token_that_is_not_set_is_put_around_nothing(spec: TokenizerSpec, name: str) -> None:
+    tokenizer = HfBpeTokenizer.from_spec(spec)
+    with pytest.warns(RuntimeWarning, match=f"has no {name}"):
+        setattr(tokenizer, f"add_{name}", True)
+    assert not getattr(tokenizer, f"add_{name}")
+    assert tokenizer("hello")["input_ids"] == tokenizer("hello", add_special_tokens=False)["input_ids"]
