@@ -64,7 +64,8 @@ class Encoder:
     # -- encoding -----------------------------------------------------------------------------------------------------
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which no special token is special. Added tokens that are not special are still matched.
+        """Ids of a text in which no special token is special. Added tokens that are not special are still matched, but not
+        where they begin inside a special one: `tokenizers` does so.
 
         >>> encoder.encode_ordinary("hello <|endoftext|>")  # doctest: +SKIP
         [15339, 83739, 8862, 728, 428, 91, 29]
@@ -142,7 +143,7 @@ class Encoder:
     def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
         text, policy = self._parts(parts)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans, _, _ = self._engine.encode_with_offsets(text, policy, True)
         self._refuse_specials_from_text(text, policy, ids.tolist())
         return ids, spans.reshape(-1, 2)
 
@@ -179,7 +180,7 @@ class Encoder:
         if not self.spec.normalizer or not special or not any(trusts):
             return
         is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans, _, _ = self._engine.encode_with_offsets(text, policy, True)
         for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
             if token_id in special and not (start < stop and all(is_trusted[start:stop])):
                 raise DisallowedSpecialTokenError(
@@ -278,11 +279,11 @@ class Encoder:
         if unit not in ("characters", "bytes"):
             raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
         policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
+        ids, spans, _, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
         return ids, spans.reshape(-1, 2)
 
     def align(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> Alignment:
-        """`encode_with_offsets` in characters, with the number of the piece of the text that each id is part of.
+        """`encode_with_offsets` in characters, with the piece of the text that each id is part of, and whether it was merged.
 
         Pieces are what merging never crosses, counted from 0; an added token is one, and so is a user-defined piece of a
         SentencePiece model.
@@ -291,8 +292,8 @@ class Encoder:
         array([0, 1, 2], dtype=uint32)
         """
         policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, pieces = self._engine.encode_with_offsets(text, policy, True)
-        return Alignment(ids, spans[::2], spans[1::2], pieces)
+        ids, spans, pieces, added = self._engine.encode_with_offsets(text, policy, True)
+        return Alignment(ids, spans[::2], spans[1::2], pieces, added)
 
     def _narrow(self, dtype: DTypeLike) -> bool:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))

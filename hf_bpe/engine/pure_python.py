@@ -57,12 +57,12 @@ class Face(Reference):
 
     def encode_with_offsets(
         self, text: str, policy: ReferencePolicy, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
-        """Ids; first and last + 1 byte or character of each, one after the other; number of the piece of each."""
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.bool_]]:
+        """Ids; first and last + 1 byte or character of each, one after the other; piece of each; whether each was found."""
         found = self.encode_with_spans(text, policy, characters)
-        ids, starts, stops, pieces = zip(*found, strict=True) if found else ((), (), (), ())
+        ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
         spans = np.array([starts, stops], dtype=np.int64)
-        return np.array(ids, dtype=np.uint32), spans.T.reshape(-1), np.array(pieces, dtype=np.uint32)
+        return np.array(ids, dtype=np.uint32), spans.T.reshape(-1), np.array(pieces, dtype=np.uint32), np.array(added, dtype=np.bool_)
 
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from hf_bpe.pattern_syntax import SPACE
 from hf_bpe.plugin.inputs import Row, Text
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
+from hf_bpe.plugin.spaces import stock_places
 from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 
@@ -92,25 +93,19 @@ class Recipe(NamedTuple):
 
     def _place_text(self, text: str) -> _Placed:
         found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
-        ids, starts, stops = found.ids.tolist(), found.starts.tolist(), found.stops.tolist()
-        rules, length = self.vocabulary.spec.sentencepiece, len(text)
-        if (
-            rules is not None
-        ):  # the space that is put before a text stands where the first character does, here as in stock classes
-            is_suffix = rules.treat_whitespace_as_suffix
-            for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-                if start == stop and length:
-                    starts[number] = start - 1 if is_suffix or start == length else start
-                    stops[number] = starts[number] + 1
+        ids, rules = found.ids.tolist(), self.vocabulary.spec.sentencepiece
+        places = list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
+        if rules is not None:
+            places = stock_places(text, found, rules)
         spaces = []
         if self.template.trims_offsets:
-            added = self.vocabulary.by_id  # they may have taken more space along than they hold themselves
-            tokens = (
-                text[start:stop] if token_id in added else self.vocabulary.token_of(token_id) or ""
-                for token_id, start, stop in zip(ids, starts, stops, strict=True)
+            merged = self.vocabulary.merged_token_of
+            tokens = (  # an added token that was found may have taken more space along than it holds itself
+                text[start:stop] if is_added else merged(token_id)
+                for token_id, (start, stop), is_added in zip(ids, places, found.added.tolist(), strict=True)
             )
             spaces = [(_leading_spaces(token), _leading_spaces(reversed(token))) for token in tokens]
-        return _Placed(ids, list(zip(starts, stops, strict=True)), found.pieces.tolist(), spaces)
+        return _Placed(ids, places, found.pieces.tolist(), spaces)
 
     def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
         columns: Columns = {

@@ -179,6 +179,10 @@ class Vocabulary:
             return None
         return self.spelling.spell(token)
 
+    def merged_token_of(self, token_id: int) -> str:
+        """The token that merging made an id of, spelled as in files even where it is an added token as well."""
+        return self.spelling.spell(self._tokens[token_id])
+
     # -- decoding -----------------------------------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], skip_special: bool) -> str:

@@ -176,12 +176,12 @@ def make_pair(generator: random.Random, folder: Path) -> Pair:
     for _ in range(200):
         spec = _spec(kind, generator)
         free = spec.n_vocab
-        added = (AddedToken("<pad>", free), AddedToken("<sep>", free + 1, special=True, **_flags(generator)))
+        added = (AddedToken("<fill>", free), AddedToken("<sep>", free + 1, special=True, **_flags(generator)))
         sides = {f"{what}_side": generator.choice(("left", "right")) for what in ("padding", "truncation")}
         try:
             tokenizer = HfBpeTokenizer.from_spec(
                 spec.replace(added_tokens=(*spec.added_tokens, *added)),
-                pad_token="<pad>",
+                pad_token="<fill>",
                 add_bos_token=False,
                 model_max_length=generator.choice((10, 50, 10**30)),
                 model_input_names=["input_ids", "attention_mask", "token_type_ids"][: generator.choice((2, 3))],

@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Model {
-    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, and the number of its piece, counted from 0. An added
-    /// token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
+    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, the number of its piece, counted from 0, and whether
+    /// it is an added token that was found, not merged. An added token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
     /// made stands for a whole character, the first of those it was made of, and a space put before a text for the text's first
     /// character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the text has it, and so do ids that hold a
     /// part of a character that normalising left alone; else they stand for the character.
@@ -22,14 +22,14 @@ impl Model {
         text: &str,
         policy: &Policy,
         own_bytes: bool,
-        mut visit: impl FnMut(u32, Range<usize>, u32),
+        mut visit: impl FnMut(u32, Range<usize>, u32, bool),
     ) -> Result<(), EngineError> {
         policy.written.check(text)?;
         let mut scratch = self.take_scratch()?;
         let mut piece = 0;
         policy.written.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
-                visit(id, span, piece);
+                visit(id, span, piece, true);
                 piece += 1;
                 return Ok(());
             }
@@ -37,17 +37,21 @@ impl Model {
             match &self.dialect {
                 Dialect::SentencePiece(model) => {
                     let Scratch { normalised, merge, .. } = &mut scratch;
-                    self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut piece, &mut visit)
+                    self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut piece, &mut |id, span, piece| {
+                        visit(id, span, piece, false);
+                    })
                 }
                 Dialect::ByteLevel { normalizer, .. } => {
                     let shift = |range: Range<usize>| range.start + span.start..range.end + span.start;
                     match normalizer.apply_with_origins(stretch)? {
-                        None => self.normalised_spans(normalizer, stretch, policy, &mut scratch, &mut piece, |id, part, piece| {
-                            visit(id, shift(part), piece);
-                        }),
+                        None => {
+                            self.normalised_spans(normalizer, stretch, policy, &mut scratch, &mut piece, |id, part, piece, is_added| {
+                                visit(id, shift(part), piece, is_added);
+                            })
+                        }
                         Some(draft) => {
-                            self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece| {
-                                visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece);
+                            self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece, is_added| {
+                                visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece, is_added);
                             })
                         }
                     }
@@ -58,7 +62,8 @@ impl Model {
         Ok(())
     }
 
-    /// Calls `visit` with each id of a normalised stretch, the bytes of it that it stands for, and the number of its piece.
+    /// Calls `visit` with each id of a normalised stretch, the bytes of it that it stands for, the number of its piece, and whether it was
+    /// found.
     fn normalised_spans(
         &self,
         normalizer: &Normalizer,
@@ -66,26 +71,26 @@ impl Model {
         policy: &Policy,
         scratch: &mut Scratch,
         piece: &mut u32,
-        mut visit: impl FnMut(u32, Range<usize>, u32),
+        mut visit: impl FnMut(u32, Range<usize>, u32, bool),
     ) -> Result<(), EngineError> {
         policy.normalised.check(text)?;
         policy.normalised.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
-                visit(id, span, *piece);
+                visit(id, span, *piece, true);
                 *piece += 1;
                 return Ok(());
             }
             let stretch = &text[span.clone()];
             if !normalizer.needs_prefix(stretch) {
                 return self.stretch_spans(stretch, scratch, piece, |id, part, piece| {
-                    visit(id, part.start + span.start..part.end + span.start, piece);
+                    visit(id, part.start + span.start..part.end + span.start, piece, false);
                 });
             }
             let first = stretch.chars().next().map_or(0, char::len_utf8);
             self.stretch_spans(&normalizer.prefixed(stretch), scratch, piece, |id, part, piece| {
                 // The added space comes from all of the first character.
                 let end = if part.end == 1 { first } else { part.end - 1 };
-                visit(id, part.start.max(1) - 1 + span.start..end + span.start, piece);
+                visit(id, part.start.max(1) - 1 + span.start..end + span.start, piece, false);
             })
         })
     }

@@ -44,7 +44,7 @@ type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and, per text, where its ids begin.
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 /// Ids, where they stand in the text, and in which of its pieces.
-type Placed<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
+type Placed<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<bool>>);
 
 #[pymethods]
 impl Engine {
@@ -214,13 +214,15 @@ impl Engine {
         run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
     }
 
-    /// Ids; the first and last-plus-one byte or character of each, one after the other; the number of the piece of each.
+    /// Ids; the first and last-plus-one byte or character of each, one after the other; the number of the piece of each; whether it is an
+    /// added token that was found, not merged.
     fn encode_with_offsets<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, characters: bool) -> PyResult<Placed<'py>> {
         let text = text.as_str();
-        let (mut ids, mut spans, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ids, mut spans, mut pieces, mut added) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         run(py, text.len(), || {
-            self.model.encode_spans(text, &policy.0, !characters, |id, span, piece| {
+            self.model.encode_spans(text, &policy.0, !characters, |id, span, piece, is_added| {
                 ids.push(id);
+                added.push(is_added);
                 pieces.push(piece);
                 spans.push(span.start as i64);
                 spans.push(span.end as i64);
@@ -229,7 +231,7 @@ impl Engine {
         if characters && !text.is_ascii() {
             to_characters(text.as_bytes(), self.model.cuts_characters(), &mut spans);
         }
-        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, spans), PyArray1::from_vec(py, pieces)))
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, spans), PyArray1::from_vec(py, pieces), PyArray1::from_vec(py, added)))
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
