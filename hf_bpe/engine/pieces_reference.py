@@ -270,7 +270,9 @@ class PiecesReference(Reference):
                 spans.append(Placed(token.id, done, done + len(stretch), pieces, is_added=True))
             else:
                 found = self._encode_stretch(stretch, at_start=start == 0, own_bytes=own_bytes)
-                spans += [Placed(n, done + start, done + stop, pieces + piece, is_added) for n, start, stop, piece, is_added in found]
+                spans += [
+                    Placed(n, done + start, done + stop, pieces + piece, is_added) for n, start, stop, piece, is_added in found
+                ]
             done += len(stretch)
             pieces = spans[-1].piece + 1 if spans else 0
         return text, spans

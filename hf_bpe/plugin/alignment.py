@@ -6,18 +6,16 @@ This is the slow and complete way. Calls that ask for ids alone are served by `r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hf_bpe.pattern_syntax import SPACE
-from hf_bpe.plugin.inputs import Row, Text
+from hf_bpe.plugin.inputs import Row, serve
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
-from hf_bpe.plugin.spaces import stock_places
+from hf_bpe.plugin.spaces import outer_spaces, stock_places
 from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 
 __all__ = ["Aligned", "Recipe"]
-
-_SPACES = frozenset(chr(c) for span in SPACE for c in range(span.first, span.last + 1)) | {"Ġ"}
 
 
 class Aligned(NamedTuple):
@@ -59,9 +57,12 @@ class Recipe(NamedTuple):
     cuts: tuple[Truncation, Truncation] | None = None
     padding: Padding | None = None
 
-    def align(self, row: Row, *, windows: bool) -> list[Aligned]:
-        """A row; with `windows` also what was cut off it, in windows of the same size."""
-        texts = [self._place(text) for text in row if text is not None]
+    def align(self, rows: Sequence[Row], *, windows: bool) -> list[list[Aligned]]:
+        """What each row becomes: itself, and with `windows` also what was cut off it, in windows of the same size."""
+        placed = serve(rows, self._place, _joined)
+        return [self._align([text for text in texts if text is not None], windows) for texts in placed]
+
+    def _align(self, texts: Sequence[_Placed], windows: bool) -> list[Aligned]:
         pieces = self.template.pieces(is_pair=len(texts) == 2)
         parts = [[text.cut(kept) for kept in kept_of] for text, kept_of in zip(texts, self._windows(texts), strict=True)]
         numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
@@ -78,34 +79,27 @@ class Recipe(NamedTuple):
         second = lengths[1] if len(lengths) == 2 else None
         return self.cuts[len(texts) - 1].windows(lengths[0], second)[: len(texts)]
 
-    def _place(self, text: Text) -> _Placed:
-        if isinstance(text, str):
-            return self._place_text(text)
-        words = [self._place_text(word) for word in text]
-        numbers = [number for number, word in enumerate(words) for _ in word.ids]
-        # Each has characters of its own.
-        return _Placed(
-            [token_id for word in words for token_id in word.ids],
-            [offsets for word in words for offsets in word.offsets],
-            numbers,
-            [spaces for word in words for spaces in word.spaces],
-        )
-
-    def _place_text(self, text: str) -> _Placed:
-        found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
-        ids, rules = found.ids.tolist(), self.vocabulary.spec.sentencepiece
+    def _place(self, texts: list[str]) -> Iterator[_Placed]:
+        found = self.vocabulary.encoder.align_batch(texts, allowed_special=self.special, disallowed_special=())
+        # Lists of the whole batch, cut: for short texts, to make lists of slices of arrays takes as long as to encode.
         places = list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
+        columns = found.ids.tolist(), places, found.pieces.tolist(), found.added.tolist()
+        for text, (begin, end) in zip(texts, pairwise(found.bounds.tolist()), strict=True):
+            yield self._place_text(text, *(column[begin:end] for column in columns))
+
+    def _place_text(
+        self, text: str, ids: list[int], places: list[tuple[int, int]], words: list[int], added: list[bool]
+    ) -> _Placed:
+        rules, spaces = self.vocabulary.spec.sentencepiece, []
         if rules is not None:
-            places = stock_places(text, found, rules)
-        spaces = []
+            places = stock_places(text, places, added, rules)
         if self.template.trims_offsets:
-            merged = self.vocabulary.merged_token_of
-            tokens = (  # an added token that was found may have taken more space along than it holds itself
-                text[start:stop] if is_added else merged(token_id)
-                for token_id, (start, stop), is_added in zip(ids, places, found.added.tolist(), strict=True)
-            )
-            spaces = [(_leading_spaces(token), _leading_spaces(reversed(token))) for token in tokens]
-        return _Placed(ids, places, found.pieces.tolist(), spaces)
+            merged = self.vocabulary.outer_spaces
+            spaces = [  # an added token that was found may have taken more space along than it holds itself
+                outer_spaces(text[start:stop]) if is_added else merged[token_id]
+                for token_id, (start, stop), is_added in zip(ids, places, added, strict=True)
+            ]
+        return _Placed(ids, places, words, spaces)
 
     def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
         columns: Columns = {
@@ -133,6 +127,16 @@ class Recipe(NamedTuple):
         return Aligned(columns, ranges)
 
 
+def _joined(words: list[_Placed]) -> _Placed:
+    """The words of a text. Each has characters of its own."""
+
+    def column(name: str) -> list[Any]:
+        return [value for word in words for value in getattr(word, name)]
+
+    numbers = [number for number, word in enumerate(words) for _ in word.ids]
+    return _Placed(column("ids"), column("offsets"), numbers, column("spaces"))
+
+
 def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
     """Which window of each text goes into which row, in the order of the stock class. First the first of each.
 
@@ -145,15 +149,6 @@ def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
         others = [(*other, n) for other in others for n in range(count)] + [(*kept, n) for n in range(1, count)]
         kept = (*kept, 0)
     return [kept, *others]
-
-
-def _leading_spaces(token: str | Iterator[str]) -> int:
-    count = 0
-    for character in token:
-        if character not in _SPACES:
-            break
-        count += 1
-    return count
 
 
 def _trimmed(text: _Placed, template: SequenceTemplate) -> Iterator[tuple[int, int]]:

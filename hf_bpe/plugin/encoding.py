@@ -46,7 +46,7 @@ class Encoding:
     @property
     def _all(self) -> Aligned:
         if self._aligned is None:
-            self._aligned = self._recipe.align(self._row, windows=False)[0]  # type: ignore[union-attr, arg-type]
+            self._aligned = self._recipe.align([self._row], windows=False)[0][0]  # type: ignore[union-attr, list-item]
         return self._aligned
 
     # -- columns ------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Encoding:
             if recipe is None or row is None or recipe.cuts is None:
                 self._overflowing = []
             else:
-                self._overflowing = [Encoding(recipe, None, window) for window in recipe.align(row, windows=True)[1:]]
+                self._overflowing = [Encoding(recipe, None, window) for window in recipe.align([row], windows=True)[0][1:]]
         return self._overflowing
 
     # -- between characters, words and tokens -------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Batch", "Row", "Text", "read_inputs"]
+__all__ = ["Batch", "Row", "Text", "read_inputs", "serve"]
+
+T = TypeVar("T")
 
 Text = str | list[str]
 """A text, or the words of one."""
@@ -28,17 +30,22 @@ class Batch:
     rows: list[Row]
     is_batched: bool
 
-    def encode(self, encode_texts: Callable[[list[str]], list[list[int]]]) -> list[tuple[list[int], list[int] | None]]:
-        """The ids of every row; all texts of the batch go through `encode_texts` in one call."""
-        texts = [text for row in self.rows for part in row if part is not None for text in _words(part)]
-        encoded = iter(encode_texts(texts))
 
-        def ids_of(part: Text) -> list[int]:
-            if isinstance(part, str):
-                return next(encoded)
-            return [token_id for ids in islice(encoded, len(part)) for token_id in ids]
+def serve(
+    rows: Sequence[Row], serve_texts: Callable[[list[str]], Iterable[T]], join: Callable[[list[T]], T]
+) -> list[tuple[T, T | None]]:
+    """What `serve_texts` makes of each text; all texts of the batch are given to it in one call. `join`: of what it makes of words.
 
-        return [(ids_of(first), None if second is None else ids_of(second)) for first, second in self.rows]
+    >>> serve([("ab", "c"), (["d", "ef"], None)], lambda texts: map(len, texts), sum)
+    [(2, 1), (3, None)]
+    """
+    texts = [text for row in rows for part in row if part is not None for text in _words(part)]
+    served = iter(serve_texts(texts))
+
+    def of(part: Text) -> T:
+        return next(served) if isinstance(part, str) else join(list(islice(served, len(part))))
+
+    return [(of(first), None if second is None else of(second)) for first, second in rows]
 
 
 def _words(part: Text) -> Iterable[str]:

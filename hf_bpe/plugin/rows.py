@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hf_bpe.plugin.alignment import Aligned, Recipe
 from hf_bpe.plugin.encoding import Encoding
-from hf_bpe.plugin.inputs import Batch
+from hf_bpe.plugin.inputs import Batch, serve
 from hf_bpe.plugin.shaping import Columns, Padding
 from hf_bpe.plugin.tensors import Rectangle, cut_rows
 
@@ -48,7 +49,7 @@ def _encode(recipe: Recipe, batch: Batch) -> list[EncodedRow]:
             return [encoder.encode(texts[0], allowed_special=recipe.special, disallowed_special=())]
         return encoder.encode_batch(texts, allowed_special=recipe.special, disallowed_special=())
 
-    return batch.encode(encode_texts)
+    return serve(batch.rows, encode_texts, lambda words: list(chain.from_iterable(words)))
 
 
 def in_lists(
@@ -83,7 +84,7 @@ def _columns(recipe: Recipe, first: list[int], second: list[int] | None, names: 
 
 def aligned(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, *, windows: bool) -> Result:
     """The same with offsets, and with the windows that were cut off as rows of their own."""
-    found = [recipe.align(row, windows=windows) for row in batch.rows]
+    found = recipe.align(batch.rows, windows=windows)
     padding = choose([len(first.columns["input_ids"]) for first, *_ in found])
     recipe = recipe._replace(padding=padding)
     rows: list[Columns] = []

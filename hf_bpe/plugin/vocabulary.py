@@ -11,6 +11,7 @@ import tokenizers
 
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import UnknownTokenError
+from hf_bpe.plugin.spaces import OuterSpaces
 from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -179,9 +180,10 @@ class Vocabulary:
             return None
         return self.spelling.spell(token)
 
-    def merged_token_of(self, token_id: int) -> str:
-        """The token that merging made an id of, spelled as in files even where it is an added token as well."""
-        return self.spelling.spell(self._tokens[token_id])
+    @cached_property
+    def outer_spaces(self) -> OuterSpaces:
+        """How many spaces each token that merging makes begins and ends with, spelled as in files even where it is an added one too."""
+        return OuterSpaces(lambda token_id: self.spelling.spell(self._tokens[token_id]))
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 

@@ -166,9 +166,12 @@ impl Model {
         model.user_defined().for_each_span(text, |span, whole| {
             match whole {
                 Some(id) => emit(id, Source::Whole, span, *piece),
-                None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
-                    emit(id, source, span.start + part.start..span.start + part.end, *piece);
-                }),
+                None => self.splitter.for_each(&text[span.clone()], |from, to| {
+                    let from = span.start + from;
+                    model.for_each_source(&text.as_bytes()[from..span.start + to], merge, |id, source, part| {
+                        emit(id, source, from + part.start..from + part.end, *piece);
+                    });
+                })?,
             }
             *piece += 1;
             Ok(())

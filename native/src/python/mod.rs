@@ -6,6 +6,7 @@ mod errors;
 mod ints;
 mod normalizer;
 mod ragged;
+mod spans;
 mod text;
 mod training;
 mod vocabulary;
