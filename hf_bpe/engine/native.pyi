@@ -200,6 +200,13 @@ def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list
     ([(2, 1)], [])
     """
 
+def pairs(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """What `zip` makes of two arrays in a quarter of the time, without the garbage collector looking at any of it.
+
+    >>> pairs(np.array([0, 2]), np.array([2, 5]))
+    [(0, 2), (2, 5)]
+    """
+
 def jsonl_texts(block: bytes, field: str) -> tuple[bytes, bytes, bytes, bytes, list[tuple[int, str]]]:
     """Of whole lines of JSON: the texts in `field` end to end; then, as the bytes of int64 arrays, their offsets (one more than
     there are texts), where in the block the line of each ends, and its number from 0; then (number, reason) of each bad line.

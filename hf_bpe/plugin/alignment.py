@@ -5,43 +5,89 @@ This is the slow and complete way. Calls that ask for ids alone are served by `r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-from hf_bpe.plugin.inputs import Row, serve
+from hf_bpe.plugin.inputs import Row, Text, number_texts
+from hf_bpe.plugin.placement import PlacedTexts, Stretch
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
-from hf_bpe.plugin.spaces import outer_spaces, stock_places
-from hf_bpe.plugin.template import SequenceTemplate
+from hf_bpe.plugin.template import Piece, SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 
 __all__ = ["Aligned", "Recipe"]
 
 
-class Aligned(NamedTuple):
-    """A row. ranges: which ids each of its texts has, by the number of the text (0 or 1)."""
+_OF_PIECE: dict[str, Callable[[Piece], list[Any]]] = {
+    "input_ids": lambda piece: list(piece.ids),
+    "token_type_ids": lambda piece: [piece.type_id] * len(piece.ids),
+    "attention_mask": lambda piece: [1] * len(piece.ids),
+    "special_tokens_mask": lambda piece: [1] * len(piece.ids),
+    "offset_mapping": lambda piece: [(0, 0)] * len(piece.ids),
+    "words": lambda piece: [None] * len(piece.ids),
+}
+"""What each column has for the tokens that the template adds."""
 
-    columns: Columns
-    ranges: dict[int, range]
+_OF_TEXT: dict[str, Callable[[Piece, Stretch], list[Any]]] = {
+    "input_ids": lambda piece, text: text.ids,
+    "token_type_ids": lambda piece, text: [piece.type_id] * len(text),
+    "attention_mask": lambda piece, text: [1] * len(text),
+    "special_tokens_mask": lambda piece, text: [0] * len(text),
+    "offset_mapping": lambda piece, text: text.offsets,
+    "words": lambda piece, text: text.words,
+}
+"""The same for those of texts."""
+
+
+class Aligned:
+    """A row of a result. Each of its columns is made when first asked for: few callers ask for all.
+
+    parts: the pieces of the template, with the text, or what is left of it, of those that stand for one.
+    """
+
+    __slots__ = ("_columns", "_padding", "_parts", "_ranges")
+
+    def __init__(self, parts: Sequence[tuple[Piece, Stretch | None]], padding: Padding | None = None) -> None:
+        self._parts, self._padding = parts, padding
+        self._columns: Columns = {}
+        self._ranges: dict[int, range] | None = None
+
+    def __getstate__(self) -> tuple[Columns, dict[int, range]]:
+        """All of it, without what it is made of."""
+        return {name: self[name] for name in _OF_TEXT}, self.ranges
+
+    def __setstate__(self, state: tuple[Columns, dict[int, range]]) -> None:
+        self._columns, self._ranges = state
+        self._parts, self._padding = (), None
+
+    @property
+    def ranges(self) -> dict[int, range]:
+        """Which ids each of its texts has, by the number of the text (0 or 1)."""
+        if self._ranges is None:
+            lengths = [len(piece.ids if text is None else text) for piece, text in self._parts]
+            is_moved = self._padding is not None and self._padding.side == "left"
+            ends = list(accumulate(lengths, initial=len(self) - sum(lengths) if is_moved else 0))
+            texts = zip(self._parts, pairwise(ends), strict=True)
+            self._ranges = {"AB".index(piece.sequence): range(*ids) for (piece, _), ids in texts if piece.sequence}
+        return self._ranges
+
+    def __len__(self) -> int:
+        return len(self["input_ids"])
+
+    def __getitem__(self, name: str) -> list[Any]:
+        column = self._columns.get(name)
+        if column is None:
+            of_piece, of_text = _OF_PIECE[name], _OF_TEXT[name]
+            lists = [of_piece(piece) if text is None else of_text(piece, text) for piece, text in self._parts]
+            column = lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
+            if self._padding is not None:
+                column = self._padding.fill_up(name, column)
+            self._columns[name] = column
+        return column
 
     def padded(self, padding: Padding) -> Aligned:
         """The row filled up."""
-        before = padding.missing(len(self.columns["input_ids"])) if padding.side == "left" else 0
-        moved = {number: range(ids.start + before, ids.stop + before) for number, ids in self.ranges.items()}
-        return Aligned(padding.apply(self.columns), moved)
-
-
-class _Placed(NamedTuple):
-    """The ids of a text, their characters, their words, and how many spaces each begins and ends with."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    words: list[int]
-    spaces: list[tuple[int, int]]
-
-    def cut(self, kept: slice) -> _Placed:
-        """Part of it."""
-        return _Placed(*(column[kept] for column in self))  # type: ignore[arg-type]
+        return Aligned(self._parts, padding)
 
 
 class Recipe(NamedTuple):
@@ -59,82 +105,39 @@ class Recipe(NamedTuple):
 
     def align(self, rows: Sequence[Row], *, windows: bool) -> list[list[Aligned]]:
         """What each row becomes: itself, and with `windows` also what was cut off it, in windows of the same size."""
-        placed = serve(rows, self._place, _joined)
-        return [self._align([text for text in texts if text is not None], windows) for texts in placed]
+        texts, numbers = number_texts(rows)
+        placed = PlacedTexts(texts, self.vocabulary, self.template, self.special)
 
-    def _align(self, texts: Sequence[_Placed], windows: bool) -> list[Aligned]:
+        def stretch(text: Text, of: range) -> Stretch:
+            return Stretch(placed, placed.bounds[of.start], placed.bounds[of.stop], None if isinstance(text, str) else of.start)
+
+        stretches = (
+            [stretch(text, of) for text, of in zip(row, of_row, strict=True) if text is not None and of is not None]
+            for row, of_row in zip(rows, numbers, strict=True)
+        )
+        return [self._align(of_row, windows) for of_row in stretches]
+
+    def _align(self, texts: Sequence[Stretch], windows: bool) -> list[Aligned]:
         pieces = self.template.pieces(is_pair=len(texts) == 2)
-        parts = [[text.cut(kept) for kept in kept_of] for text, kept_of in zip(texts, self._windows(texts), strict=True)]
+        if self.cuts is None:
+            return [
+                Aligned(
+                    [(piece, texts["AB".index(piece.sequence)] if piece.sequence else None) for piece in pieces], self.padding
+                )
+            ]
+        second = len(texts[1]) if len(texts) == 2 else None
+        kept = self.cuts[len(texts) - 1].windows(len(texts[0]), second)
+        parts = [[text.cut(window) for window in kept_of] for text, kept_of in zip(texts, kept, strict=False)]
         numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
         choices = _combinations([len(parts[number]) for number in numbers] if windows else [1] * len(numbers))
-        rows = (
+        return [
             self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices
-        )
-        return [row if self.padding is None else row.padded(self.padding) for row in rows]
+        ]
 
-    def _windows(self, texts: Sequence[_Placed]) -> Sequence[list[slice]]:
-        lengths = [len(text.ids) for text in texts]
-        if self.cuts is None:
-            return [[slice(0, length)] for length in lengths]
-        second = lengths[1] if len(lengths) == 2 else None
-        return self.cuts[len(texts) - 1].windows(lengths[0], second)[: len(texts)]
-
-    def _place(self, texts: list[str]) -> Iterator[_Placed]:
-        found = self.vocabulary.encoder.align_batch(texts, allowed_special=self.special, disallowed_special=())
-        # Lists of the whole batch, cut: for short texts, to make lists of slices of arrays takes as long as to encode.
-        places = list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
-        columns = found.ids.tolist(), places, found.pieces.tolist(), found.added.tolist()
-        for text, (begin, end) in zip(texts, pairwise(found.bounds.tolist()), strict=True):
-            yield self._place_text(text, *(column[begin:end] for column in columns))
-
-    def _place_text(
-        self, text: str, ids: list[int], places: list[tuple[int, int]], words: list[int], added: list[bool]
-    ) -> _Placed:
-        rules, spaces = self.vocabulary.spec.sentencepiece, []
-        if rules is not None:
-            places = stock_places(text, places, added, rules)
-        if self.template.trims_offsets:
-            merged = self.vocabulary.outer_spaces
-            spaces = [  # an added token that was found may have taken more space along than it holds itself
-                outer_spaces(text[start:stop]) if is_added else merged[token_id]
-                for token_id, (start, stop), is_added in zip(ids, places, added, strict=True)
-            ]
-        return _Placed(ids, places, words, spaces)
-
-    def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
-        columns: Columns = {
-            name: [] for name in ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "words")
-        }
-        ranges: dict[int, range] = {}
-        texts = iter(parts)
-        for piece in pieces:
-            begin = len(columns["input_ids"])
-            if piece.sequence is None:
-                length = len(piece.ids)
-                columns["input_ids"] += piece.ids
-                columns["offset_mapping"] += [(0, 0)] * length
-                columns["words"] += [None] * length
-            else:
-                text = next(texts)
-                length = len(text.ids)
-                columns["input_ids"] += text.ids
-                columns["offset_mapping"] += _trimmed(text, self.template) if text.spaces else text.offsets
-                columns["words"] += text.words
-                ranges["AB".index(piece.sequence)] = range(begin, begin + length)
-            columns["token_type_ids"] += [piece.type_id] * length
-            columns["special_tokens_mask"] += [int(piece.sequence is None)] * length
-        columns["attention_mask"] = [1] * len(columns["input_ids"])
-        return Aligned(columns, ranges)
-
-
-def _joined(words: list[_Placed]) -> _Placed:
-    """The words of a text. Each has characters of its own."""
-
-    def column(name: str) -> list[Any]:
-        return [value for word in words for value in getattr(word, name)]
-
-    numbers = [number for number, word in enumerate(words) for _ in word.ids]
-    return _Placed(column("ids"), column("offsets"), numbers, column("spaces"))
+    def _assemble(self, texts: Sequence[Stretch], pieces: Sequence[Piece]) -> Aligned:
+        """`texts`: in the order of the pieces that stand for one."""
+        waiting = iter(texts)
+        return Aligned([(piece, next(waiting) if piece.sequence else None) for piece in pieces], self.padding)
 
 
 def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
@@ -149,11 +152,3 @@ def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
         others = [(*other, n) for other in others for n in range(count)] + [(*kept, n) for n in range(1, count)]
         kept = (*kept, 0)
     return [kept, *others]
-
-
-def _trimmed(text: _Placed, template: SequenceTemplate) -> Iterator[tuple[int, int]]:
-    """Offsets without the spaces that tokens begin and end with: what a ByteLevel post-processor with `trim_offsets` does."""
-    for number, ((start, stop), (leading, trailing)) in enumerate(zip(text.offsets, text.spaces, strict=True)):
-        is_prefix = template.prefixes_space and leading == 1 and (number == 0 or start == 0)  # not in the text
-        begin = start if is_prefix else min(start + leading, stop)
-        yield begin, max(stop - trailing, begin) if stop >= trailing else stop

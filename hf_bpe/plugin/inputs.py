@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
-__all__ = ["Batch", "Row", "Text", "read_inputs", "serve"]
-
-T = TypeVar("T")
+__all__ = ["Batch", "Row", "Text", "number_texts", "read_inputs"]
 
 Text = str | list[str]
 """A text, or the words of one."""
@@ -31,25 +28,20 @@ class Batch:
     is_batched: bool
 
 
-def serve(
-    rows: Sequence[Row], serve_texts: Callable[[list[str]], Iterable[T]], join: Callable[[list[T]], T]
-) -> list[tuple[T, T | None]]:
-    """What `serve_texts` makes of each text; all texts of the batch are given to it in one call. `join`: of what it makes of words.
+def number_texts(rows: Iterable[Row]) -> tuple[list[str], list[tuple[range, range | None]]]:
+    """All texts of a batch, to be encoded in one call; and of each row, which of them its texts are: one, or the words of one.
 
-    >>> serve([("ab", "c"), (["d", "ef"], None)], lambda texts: map(len, texts), sum)
-    [(2, 1), (3, None)]
+    >>> number_texts([("ab", "c"), (["d", "ef"], None)])
+    (['ab', 'c', 'd', 'ef'], [(range(0, 1), range(1, 2)), (range(2, 4), None)])
     """
-    texts = [text for row in rows for part in row if part is not None for text in _words(part)]
-    served = iter(serve_texts(texts))
+    texts: list[str] = []
 
-    def of(part: Text) -> T:
-        return next(served) if isinstance(part, str) else join(list(islice(served, len(part))))
+    def put(text: Text) -> range:
+        begin = len(texts)
+        texts.extend((text,) if isinstance(text, str) else text)
+        return range(begin, len(texts))
 
-    return [(of(first), None if second is None else of(second)) for first, second in rows]
-
-
-def _words(part: Text) -> Iterable[str]:
-    return (part,) if isinstance(part, str) else part
+    return texts, [(put(first), None if second is None else put(second)) for first, second in rows]
 
 
 def read_inputs(text: Any, text_pair: Any, is_split_into_words: bool) -> Batch:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hf_bpe.engine.arrays import Alignment
 from hf_bpe.pattern_syntax import SPACE
 from hf_bpe.pieces import SentencePieceRules
 
-__all__ = ["OuterSpaces", "outer_spaces", "stock_places"]
+__all__ = ["OuterSpaces", "outer_spaces", "stock_places", "trimmed"]
 
-Places = list[tuple[int, int]]
-"""First and last + 1 character of each id."""
+Array = NDArray[np.int64]
 
 _SPACES = frozenset(chr(c) for span in SPACE for c in range(span.first, span.last + 1)) | {"Ġ"}
 
@@ -33,27 +36,63 @@ def _leading_spaces(token: Iterable[str]) -> int:
     return count
 
 
-class OuterSpaces(dict[int, tuple[int, int]]):
-    """`outer_spaces` of tokens by their ids, counted when first asked for. `token_of`: how a token is written."""
+class OuterSpaces:
+    """`outer_spaces` of the tokens of a vocabulary, each counted when first asked for. `token_of`: how one is written."""
 
-    def __init__(self, token_of: Callable[[int], str]) -> None:
-        super().__init__()
+    def __init__(self, n_vocab: int, token_of: Callable[[int], str]) -> None:
         self._token_of = token_of
+        self._counts = np.full((n_vocab, 2), -1, np.int32)
 
-    def __missing__(self, token_id: int) -> tuple[int, int]:
-        return self.setdefault(token_id, outer_spaces(self._token_of(token_id)))
+    def of(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """Those of tokens by their ids, shape (n, 2)."""
+        for token_id in np.unique(ids[self._counts[ids, 0] < 0]).tolist():
+            self._counts[token_id] = outer_spaces(self._token_of(token_id))
+        return self._counts[ids]
 
 
-def stock_places(text: str, places: Places, added: Sequence[bool], rules: SentencePieceRules) -> Places:
-    """The same places as stock classes have them. `added`: whether each id is an added token that was found.
+def trimmed(starts: Array, stops: Array, spaces: NDArray[np.int32], keeps_one: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Places without the spaces that tokens begin and end with: what a ByteLevel post-processor with `trim_offsets` does.
+
+    spaces: how many, shape (n, 2). keeps_one: where a single space at the beginning is none of the text.
+
+    >>> trimmed(np.array([0, 2]), np.array([2, 5]), np.array([[1, 0], [1, 1]]), np.array([True, False]))
+    (array([0, 3]), array([2, 4]))
+    """
+    leading, trailing = spaces[:, 0], spaces[:, 1]
+    begins = np.where(keeps_one & (leading == 1), starts, np.minimum(starts + leading, stops))
+    return begins, np.where(stops >= trailing, np.maximum(stops - trailing, begins), stops)
+
+
+def stock_places(texts: Sequence[str], found: Alignment, rules: SentencePieceRules) -> tuple[Array, Array]:
+    """First and last + 1 character of each id of texts.
 
     A space put before a text stands where the first character does, one put behind it where the last does; of several of which
     one is left, that is the last. To SentencePiece the first two have no characters, and the third has all of them.
 
-    >>> stock_places("a   b", [(0, 1), (1, 5)], [False, False], rules)  # doctest: +SKIP
-    [(0, 1), (3, 5)]
+    >>> stock_places(["a   b"], encoder.align_batch(["a   b"]), rules)  # doctest: +SKIP
+    (array([0, 3]), array([1, 5]))
     """
-    places = list(places)
+    starts, stops, bounds = found.starts.copy(), found.stops.copy(), found.bounds.tolist()
+    without = np.searchsorted(found.bounds, np.flatnonzero(starts == stops), side="right") - 1
+    concerned = set(without.tolist())
+    concerned.update(number for number, text in enumerate(texts) if _may_move_others(text, rules))
+    for number in concerned:
+        part = slice(bounds[number], bounds[number + 1])
+        places = zip(starts[part].tolist(), stops[part].tolist(), strict=True)
+        moved = _stock_places(texts[number], list(places), found.added[part].tolist(), rules)
+        if moved:
+            starts[part], stops[part] = zip(*moved, strict=True)
+    return starts, stops
+
+
+def _may_move_others(text: str, rules: SentencePieceRules) -> bool:
+    """Whether places change of ids that have characters."""
+    return rules.treat_whitespace_as_suffix or (rules.remove_extra_whitespaces and "  " in text)
+
+
+def _stock_places(
+    text: str, places: list[tuple[int, int]], added: Sequence[bool], rules: SentencePieceRules
+) -> list[tuple[int, int]]:
     end = len(text)  # of the stretch between added tokens
     is_last = True
     for number in reversed(range(len(places))):

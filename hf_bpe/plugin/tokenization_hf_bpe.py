@@ -13,8 +13,7 @@ import tokenizers
 import transformers
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import retraining, saving, stock
-from hf_bpe.plugin.chat import encode_chat, resolve_template
+from hf_bpe.plugin import saving, stock
 from hf_bpe.plugin.encoding_methods import EncodingMethods
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -98,6 +97,8 @@ class HfBpeTokenizer(EncodingMethods):
 
         >>> HfBpeTokenizer.from_spec(spec, eos_token="<|endoftext|>", add_eos_token=True)  # doctest: +SKIP
         """
+        from hf_bpe.plugin.chat import resolve_template  # as below: loading a folder needs none of it
+
         spec, kwargs = resolve_template(spec, kwargs)
         return cls(spec, **kwargs)
 
@@ -217,6 +218,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.encode_chat([{"role": "user", "content": "<|im_end|>"}])["input_ids"]  # doctest: +SKIP
         [100264, 882, 198, 27, 91, 318, 6345, 91, 29, 100265, 198]
         """
+        from hf_bpe.plugin.chat import encode_chat
+
         return encode_chat(self, conversation, **kwargs)
 
     def train_new_from_iterator(
@@ -237,6 +240,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.train_new_from_iterator(["some text"], 1000).vocab_size  # doctest: +SKIP
         1000
         """
+        from hf_bpe.plugin import retraining
+
         return retraining.train_new(self, text_iterator, vocab_size, new_special_tokens or (), special_tokens_map or {}, kwargs)
 
     # -- saving -------------------------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ class Vocabulary:
     @cached_property
     def outer_spaces(self) -> OuterSpaces:
         """How many spaces each token that merging makes begins and ends with, spelled as in files even where it is an added one too."""
-        return OuterSpaces(lambda token_id: self.spelling.spell(self._tokens[token_id]))
+        return OuterSpaces(self.spec.n_vocab, lambda token_id: self.spelling.spell(self._tokens[token_id]))
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 
