@@ -200,11 +200,11 @@ def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list
     ([(2, 1)], [])
     """
 
-def pairs(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """What `zip` makes of two arrays in a quarter of the time, without the garbage collector looking at any of it.
+def pairs(starts: NDArray[np.int64], stops: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
+    """What `zip` makes of two arrays, cut at `bounds`: in a quarter of the time, the garbage collector not looking at any of it.
 
-    >>> pairs(np.array([0, 2]), np.array([2, 5]))
-    [(0, 2), (2, 5)]
+    >>> pairs(np.array([0, 2, 0]), np.array([2, 5, 1]), np.array([0, 2, 3]))
+    [[(0, 2), (2, 5)], [(0, 1)]]
     """
 
 def jsonl_texts(block: bytes, field: str) -> tuple[bytes, bytes, bytes, bytes, list[tuple[int, str]]]:

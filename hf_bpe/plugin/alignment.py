@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-from hf_bpe.plugin.inputs import Row, Text, number_texts
+from hf_bpe.plugin.inputs import Row, number_texts
 from hf_bpe.plugin.placement import PlacedTexts, Stretch
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
 from hf_bpe.plugin.template import Piece, SequenceTemplate
@@ -42,13 +42,13 @@ _OF_TEXT: dict[str, Callable[[Piece, Stretch], list[Any]]] = {
 class Aligned:
     """A row of a result. Each of its columns is made when first asked for: few callers ask for all.
 
-    parts: the pieces of the template, with the text, or what is left of it, of those that stand for one.
+    pieces: of the template. texts: for those that stand for one, in their order: the text, or what is left of it.
     """
 
-    __slots__ = ("_columns", "_padding", "_parts", "_ranges")
+    __slots__ = ("_columns", "_padding", "_pieces", "_ranges", "_texts")
 
-    def __init__(self, parts: Sequence[tuple[Piece, Stretch | None]], padding: Padding | None = None) -> None:
-        self._parts, self._padding = parts, padding
+    def __init__(self, pieces: Sequence[Piece], texts: Sequence[Stretch], padding: Padding | None) -> None:
+        self._pieces, self._texts, self._padding = pieces, texts, padding
         self._columns: Columns = {}
         self._ranges: dict[int, range] | None = None
 
@@ -58,17 +58,18 @@ class Aligned:
 
     def __setstate__(self, state: tuple[Columns, dict[int, range]]) -> None:
         self._columns, self._ranges = state
-        self._parts, self._padding = (), None
+        self._pieces, self._texts, self._padding = (), (), None
 
     @property
     def ranges(self) -> dict[int, range]:
         """Which ids each of its texts has, by the number of the text (0 or 1)."""
         if self._ranges is None:
-            lengths = [len(piece.ids if text is None else text) for piece, text in self._parts]
+            texts = iter(self._texts)
+            lengths = [len(next(texts) if piece.sequence else piece.ids) for piece in self._pieces]
             is_moved = self._padding is not None and self._padding.side == "left"
-            ends = list(accumulate(lengths, initial=len(self) - sum(lengths) if is_moved else 0))
-            texts = zip(self._parts, pairwise(ends), strict=True)
-            self._ranges = {"AB".index(piece.sequence): range(*ids) for (piece, _), ids in texts if piece.sequence}
+            ends = accumulate(lengths, initial=len(self) - sum(lengths) if is_moved else 0)
+            ids = zip(self._pieces, pairwise(ends), strict=True)
+            self._ranges = {"AB".index(piece.sequence): range(*its) for piece, its in ids if piece.sequence}
         return self._ranges
 
     def __len__(self) -> int:
@@ -77,8 +78,8 @@ class Aligned:
     def __getitem__(self, name: str) -> list[Any]:
         column = self._columns.get(name)
         if column is None:
-            of_piece, of_text = _OF_PIECE[name], _OF_TEXT[name]
-            lists = [of_piece(piece) if text is None else of_text(piece, text) for piece, text in self._parts]
+            of_piece, of_text, texts = _OF_PIECE[name], _OF_TEXT[name], iter(self._texts)
+            lists = [of_text(piece, next(texts)) if piece.sequence else of_piece(piece) for piece in self._pieces]
             column = lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
             if self._padding is not None:
                 column = self._padding.fill_up(name, column)
@@ -87,7 +88,7 @@ class Aligned:
 
     def padded(self, padding: Padding) -> Aligned:
         """The row filled up."""
-        return Aligned(self._parts, padding)
+        return Aligned(self._pieces, self._texts, padding)
 
 
 class Recipe(NamedTuple):
@@ -108,36 +109,22 @@ class Recipe(NamedTuple):
         texts, numbers = number_texts(rows)
         placed = PlacedTexts(texts, self.vocabulary, self.template, self.special)
 
-        def stretch(text: Text, of: range) -> Stretch:
-            return Stretch(placed, placed.bounds[of.start], placed.bounds[of.stop], None if isinstance(text, str) else of.start)
-
         stretches = (
-            [stretch(text, of) for text, of in zip(row, of_row, strict=True) if text is not None and of is not None]
+            [Stretch(placed, of, not isinstance(text, str)) for text, of in zip(row, of_row, strict=True) if of is not None]
             for row, of_row in zip(rows, numbers, strict=True)
         )
         return [self._align(of_row, windows) for of_row in stretches]
 
     def _align(self, texts: Sequence[Stretch], windows: bool) -> list[Aligned]:
         pieces = self.template.pieces(is_pair=len(texts) == 2)
+        numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
         if self.cuts is None:
-            return [
-                Aligned(
-                    [(piece, texts["AB".index(piece.sequence)] if piece.sequence else None) for piece in pieces], self.padding
-                )
-            ]
+            return [Aligned(pieces, [texts[number] for number in numbers], self.padding)]
         second = len(texts[1]) if len(texts) == 2 else None
         kept = self.cuts[len(texts) - 1].windows(len(texts[0]), second)
-        parts = [[text.cut(window) for window in kept_of] for text, kept_of in zip(texts, kept, strict=False)]
-        numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
-        choices = _combinations([len(parts[number]) for number in numbers] if windows else [1] * len(numbers))
-        return [
-            self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices
-        ]
-
-    def _assemble(self, texts: Sequence[Stretch], pieces: Sequence[Piece]) -> Aligned:
-        """`texts`: in the order of the pieces that stand for one."""
-        waiting = iter(texts)
-        return Aligned([(piece, next(waiting) if piece.sequence else None) for piece in pieces], self.padding)
+        parts = [[texts[number].cut(window) for window in kept[number]] for number in numbers]
+        choices = _combinations(list(map(len, parts)) if windows else [1] * len(parts))
+        return [Aligned(pieces, [part[n] for part, n in zip(parts, choice, strict=True)], self.padding) for choice in choices]
 
 
 def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +19,15 @@ from hf_bpe.plugin.vocabulary import Vocabulary
 
 __all__ = ["PlacedTexts", "Stretch"]
 
+T = TypeVar("T")
 Place = tuple[int, int]
 """First and last + 1 character."""
 
 
 class PlacedTexts:
-    """The ids of texts and what is known of each. Lists cover all texts; cutting them takes less time than making one for each text.
+    """The ids of texts, and what is known of each id: a list for each text, made when first asked for.
 
-    special: which added tokens that are special are matched. bounds: text n has the ids `bounds[n]:bounds[n + 1]`.
+    special: which added tokens that are special are matched.
     """
 
     def __init__(self, texts: Sequence[str], vocabulary: Vocabulary, template: SequenceTemplate, special: Any) -> None:
@@ -32,34 +35,44 @@ class PlacedTexts:
         encoder = vocabulary.encoder
         self._found = encoder.align_batch(texts, num_threads=threads, allowed_special=special, disallowed_special=())
         self._texts, self._vocabulary, self._template = texts, vocabulary, template
-        self.ids: list[int] = self._found.ids.tolist()
-        self.bounds: list[int] = self._found.bounds.tolist()
+        self._bounds: list[int] = self._found.bounds.tolist()
+
+    def length(self, texts: range) -> int:
+        """How many ids some texts have, one after the other."""
+        return self._bounds[texts.stop] - self._bounds[texts.start]
 
     @cached_property
-    def offsets(self) -> list[Place]:
+    def ids(self) -> list[list[int]]:
+        """The ids."""
+        return self._lists(self._found.ids)
+
+    @cached_property
+    def pieces(self) -> list[list[int]]:
+        """The number of the piece of its text that each id is part of."""
+        return self._lists(self._found.pieces)
+
+    @cached_property
+    def offsets(self) -> list[list[Place]]:
         """The characters of each id."""
         starts, stops = self._places
         if self._template.trims_offsets:
             starts, stops = self._trim(slice(None), is_first=False)
         native = load_native()
-        return native.pairs(starts, stops) if native else list(zip(starts.tolist(), stops.tolist(), strict=True))
+        if native is not None:
+            return native.pairs(starts, stops, self._found.bounds)
+        return [list(zip(*columns, strict=True)) for columns in zip(self._lists(starts), self._lists(stops), strict=True)]
 
-    def first_offset(self, number: int) -> Place:
-        """The characters of an id that comes first in what is left of a text."""
-        if not self._template.trims_offsets:
-            return self.offsets[number]
-        starts, stops = self._trim(slice(number, number + 1), is_first=True)
-        return int(starts[0]), int(stops[0])
+    def from_first(self, offsets: list[Place], texts: range, start: int) -> list[Place]:
+        """The offsets of ids of some texts, the first of which is the id `start`, as they are where nothing comes before it."""
+        if not offsets or not self._template.trims_offsets:
+            return offsets
+        number = self._bounds[texts.start] + start
+        (begin,), (end,) = self._trim(slice(number, number + 1), is_first=True)
+        return [(int(begin), int(end)), *offsets[1:]]
 
-    @cached_property
-    def pieces(self) -> list[int]:
-        """The number of the piece of its text that each id is part of."""
-        return self._found.pieces.tolist()
-
-    @cached_property
-    def text_numbers(self) -> list[int]:
-        """The number of the text of each id."""
-        return np.repeat(np.arange(len(self._texts)), np.diff(self._found.bounds)).tolist()
+    def _lists(self, column: NDArray[Any]) -> list[list[int]]:
+        # Not parts of one long list: the garbage collector goes through that again and again.
+        return [column[begin:end].tolist() for begin, end in pairwise(self._bounds)]
 
     @cached_property
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -78,42 +91,48 @@ class PlacedTexts:
         spaces[~added] = self._vocabulary.outer_spaces.of(ids[~added])
         for number in np.flatnonzero(added).tolist():  # it may have taken more space along than it holds itself
             start, stop = (places[number] for places in self._places)
-            spaces[number] = outer_spaces(self._texts[self.text_numbers[number]][start:stop])
+            text = self._texts[bisect(self._bounds, number) - 1]
+            spaces[number] = outer_spaces(text[start:stop])
         return spaces
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stretch:
-    """Ids `begin:end` of texts. first_word: the number of the text that is its first word; None for one text, or part of one."""
+    """The ids of a text, or of some that are the words of one, or part of them.
+
+    of: which of the texts. kept: which of their ids; None: all.
+    """
 
     texts: PlacedTexts
-    begin: int
-    end: int
-    first_word: int | None
+    of: range
+    is_words: bool
+    kept: slice | None = None
 
     def __len__(self) -> int:
-        return self.end - self.begin
+        return self.texts.length(self.of) if self.kept is None else self.kept.stop - self.kept.start
 
     def cut(self, kept: slice) -> Stretch:
-        """Part of it."""
-        return Stretch(self.texts, self.begin + kept.start, self.begin + kept.stop, self.first_word)
+        """Part of a whole one."""
+        return Stretch(self.texts, self.of, self.is_words, kept)
 
     @property
     def ids(self) -> list[int]:
         """Its ids."""
-        return self.texts.ids[self.begin : self.end]
+        return self._part(self.texts.ids)
 
     @property
     def offsets(self) -> list[Place]:
-        """The characters of each."""
-        offsets = self.texts.offsets[self.begin : self.end]
-        if offsets:
-            offsets[0] = self.texts.first_offset(self.begin)
-        return offsets
+        """The characters of each, of the word or of the text."""
+        return self.texts.from_first(self._part(self.texts.offsets), self.of, 0 if self.kept is None else self.kept.start)
 
     @property
     def words(self) -> list[int]:
-        """The word of each: a piece of the text, or the words that the caller passed."""
-        if self.first_word is None:
-            return self.texts.pieces[self.begin : self.end]
-        return [number - self.first_word for number in self.texts.text_numbers[self.begin : self.end]]
+        """The word of each: a piece of the text, or a word that the caller passed."""
+        if not self.is_words:
+            return self._part(self.texts.pieces)
+        numbers = [word for word, number in enumerate(self.of) for _ in self.texts.ids[number]]
+        return numbers if self.kept is None else numbers[self.kept]
+
+    def _part(self, lists: list[list[T]]) -> list[T]:
+        whole = lists[self.of.start] if len(self.of) == 1 else list(chain.from_iterable(lists[self.of.start : self.of.stop]))
+        return whole if self.kept is None else whole[self.kept]

@@ -107,18 +107,32 @@ fn to_characters(text: &[u8], last_in_part: bool, spans: &mut [i64]) {
     }
 }
 
-/// A list of pairs of ints. Two arrays made into lists and zipped take four times as long, half of it in the garbage collector.
+/// Pairs of ints, those of each text in a list of its own. `bounds`: where in the arrays each text's begin.
+///
+/// To make lists of the arrays and zip them takes four times as long, half of it in the garbage collector. So would one long list: the
+/// collector goes through it again and again while it grows.
 #[pyfunction]
-pub fn pairs<'py>(py: Python<'py>, starts: PyReadonlyArray1<'py, i64>, stops: PyReadonlyArray1<'py, i64>) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    let mut last = (0, PyInt::new(py, 0)); // most begin where the one before ends: one int does for both
-    for (&start, &stop) in starts.as_array().iter().zip(stops.as_array()) {
-        let first = if start == last.0 { last.1.clone() } else { PyInt::new(py, start) };
-        last = (stop, PyInt::new(py, stop));
-        let pair = PyTuple::new(py, [&first, &last.1])?;
-        // SAFETY: `pair` is a tuple that was just made. Of ints only, it is part of no cycle: the collector would find that out too.
-        unsafe { ffi::PyObject_GC_UnTrack(pair.as_ptr().cast()) };
-        list.append(pair)?;
+pub fn pairs<'py>(
+    py: Python<'py>,
+    starts: PyReadonlyArray1<'py, i64>,
+    stops: PyReadonlyArray1<'py, i64>,
+    bounds: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (starts, stops) = (starts.as_array(), stops.as_array());
+    let mut all = starts.iter().zip(stops);
+    let lists = PyList::empty(py);
+    for bound in bounds.as_array().windows(2) {
+        let list = PyList::empty(py);
+        let mut last = (0, PyInt::new(py, 0)); // most begin where the one before ends: one int does for both
+        for (&start, &stop) in all.by_ref().take(usize::try_from(bound[1] - bound[0])?) {
+            let first = if start == last.0 { last.1 } else { PyInt::new(py, start) };
+            last = (stop, PyInt::new(py, stop));
+            let pair = PyTuple::new(py, [&first, &last.1])?;
+            // SAFETY: `pair` is a tuple that was just made. Of ints only, it is part of no cycle: the collector would find that out too.
+            unsafe { ffi::PyObject_GC_UnTrack(pair.as_ptr().cast()) };
+            list.append(pair)?;
+        }
+        lists.append(list)?;
     }
-    Ok(list)
+    Ok(lists)
 }
