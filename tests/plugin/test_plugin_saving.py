@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import tokenizers
-from conftest import save_and_load_both
-from samples import CHAT_TEMPLATE, NAMES, TEXTS
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from hf_bpe import ConversionRefused, FormatError
 from hf_bpe.plugin import HfBpeTokenizer, saving
+from tests.plugin.conftest import save_and_load_both
+from tests.plugin.samples import CHAT_TEMPLATE, NAMES, TEXTS
 
 
 def config_of(folder: Path) -> dict[str, Any]:
