@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -73,15 +74,22 @@ def stock_places(texts: Sequence[str], found: Alignment, rules: SentencePieceRul
     (array([0, 3]), array([1, 5]))
     """
     starts, stops, bounds = found.starts.copy(), found.stops.copy(), found.bounds.tolist()
-    without = np.searchsorted(found.bounds, np.flatnonzero(starts == stops), side="right") - 1
-    concerned = set(without.tolist())
-    concerned.update(number for number, text in enumerate(texts) if _may_move_others(text, rules))
+    concerned = [number for number, text in enumerate(texts) if _may_move_others(text, rules)]
     for number in concerned:
         part = slice(bounds[number], bounds[number + 1])
         places = zip(starts[part].tolist(), stops[part].tolist(), strict=True)
         moved = _stock_places(texts[number], list(places), found.added[part].tolist(), rules)
         if moved:
             starts[part], stops[part] = zip(*moved, strict=True)
+    # Of the other texts only ids without characters move: half of the texts have one, which is no reason to go through all ids.
+    added = np.flatnonzero(found.added).tolist()
+    for place in np.flatnonzero((starts == stops) & ~found.added).tolist():
+        number = bisect(bounds, place) - 1
+        following = bisect(added, place)
+        is_followed = following < len(added) and added[following] < bounds[number + 1]
+        end = int(starts[added[following]]) if is_followed else len(texts[number])
+        starts[place] = min(int(starts[place]), end - 1)
+        stops[place] = starts[place] + 1
     return starts, stops
 
 
