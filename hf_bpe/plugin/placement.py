@@ -59,7 +59,8 @@ class PlacedTexts:
             starts, stops = self._trim(slice(None), is_first=False)
         native = load_native()
         if native is not None:
-            return native.pairs(starts, stops, self._found.bounds)
+            pairs: list[list[Place]] = native.pairs(starts, stops, self._found.bounds)
+            return pairs
         return [list(zip(*columns, strict=True)) for columns in zip(self._lists(starts), self._lists(stops), strict=True)]
 
     def from_first(self, offsets: list[Place], texts: range, start: int) -> list[Place]:
