@@ -82,7 +82,7 @@ class PlacedTexts:
 
     def _trim(self, part: slice, *, is_first: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         starts, stops = (places[part] for places in self._places)
-        return trimmed(starts, stops, self._spaces[part], keeps_one=(starts == 0) | is_first & self._template.prefixes_space)
+        return trimmed(starts, stops, self._spaces[part], keeps_one=((starts == 0) | is_first) & self._template.prefixes_space)
 
     @cached_property
     def _spaces(self) -> NDArray[np.int32]:
