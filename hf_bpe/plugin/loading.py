@@ -85,9 +85,9 @@ def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_sp
     spec = loaded.vocabulary.spec
     rules = spec.sentencepiece
     if rules is None:
-        if add_prefix_space is None or bool(add_prefix_space) == spec.add_prefix_space:
+        if add_prefix_space is None:
             return loaded
-        return dataclasses.replace(loaded, vocabulary=Vocabulary(spec.replace(add_prefix_space=bool(add_prefix_space))))
+        return dataclasses.replace(loaded, vocabulary=loaded.vocabulary.with_prefix_space(bool(add_prefix_space)))
     if rules.prepend_scheme == "never":
         return loaded
     scheme: PrependScheme = rules.prepend_scheme

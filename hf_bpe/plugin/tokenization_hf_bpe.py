@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +13,7 @@ import tokenizers
 import transformers
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import retraining, saving, stock
-from hf_bpe.plugin.built_anew import built_anew
-from hf_bpe.plugin.chat import adopt_template, encode_chat, resolve_template, source_of, template_tokens
+from hf_bpe.plugin import saving, stock
 from hf_bpe.plugin.encoding_methods import EncodingMethods
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -29,7 +28,6 @@ from hf_bpe.plugin.loading import (
 from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.origin import Origin, why_missing
 from hf_bpe.plugin.scratch import Scratch
-from hf_bpe.plugin.settings import refuse_unknown_settings
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["HfBpeTokenizer"]
@@ -54,7 +52,7 @@ class HfBpeTokenizer(EncodingMethods):
         tokenizer.json says; for a SentencePiece model, bos if it has one.
     legacy: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind added tokens as well;
         see docs/sentencepiece.md.
-    add_prefix_space: whether a space is put before texts, where there is no tokenizer.json.
+    add_prefix_space: whether a space is put before texts at all, whatever the files say; for those, in `from_pretrained`.
 
     >>> HfBpeTokenizer.from_pretrained("my-tokenizer")("Hello")["input_ids"]  # doctest: +SKIP
     [15496]
@@ -83,7 +81,10 @@ class HfBpeTokenizer(EncodingMethods):
                     "and .from_pretrained(folder) are the usual ways"
                 )
             if spec is not None:
-                spec, kwargs = resolve_template(spec, kwargs)
+                if kwargs.get("chat_template") is not None:
+                    from hf_bpe.plugin.chat import resolve_template  # as below: loading a folder needs none of it
+
+                    spec, kwargs = resolve_template(spec, kwargs)
                 loaded = of_spec(spec)
             else:
                 named_template = kwargs.pop("chat_template", None)
@@ -103,6 +104,8 @@ class HfBpeTokenizer(EncodingMethods):
         if add_bos_token is not None or add_eos_token is not None:
             self._put_around(bool(add_bos_token), bool(add_eos_token))
         if named_template is not None:
+            from hf_bpe.plugin.chat import adopt_template
+
             adopt_template(self, named_template)
 
     @classmethod
@@ -122,6 +125,8 @@ class HfBpeTokenizer(EncodingMethods):
 
         >>> HfBpeTokenizer.train(["corpus.txt"], 32_000, eos_token="<|endoftext|>")  # doctest: +SKIP
         """
+        from hf_bpe.plugin.chat import template_tokens
+        from hf_bpe.plugin.settings import refuse_unknown_settings
         from hf_bpe.training import setting_names, train  # few who load a tokenizer train one
 
         dialect = kwargs.pop("dialect", "byte_level")
@@ -159,6 +164,8 @@ class HfBpeTokenizer(EncodingMethods):
                 raise
             raise missing from error
         if template is not None:
+            from hf_bpe.plugin.chat import adopt_template
+
             adopt_template(tokenizer, template)
         return tokenizer
 
@@ -172,12 +179,17 @@ class HfBpeTokenizer(EncodingMethods):
             model_file = origin.other_file()
             named = origin.class_for(model_file)
             if named is not None:
+                from hf_bpe.plugin.built_anew import built_anew  # few folders need it
+
                 return built_anew(origin, named, cls)
         loaded = read_files(tokenizer_file, model_file, origin)
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
-        # What tokenizer_config.json says about bos and eos is out of date wherever there is a tokenizer.json.
+        # What tokenizer_config.json says about spaces, bos and eos is out of date wherever there is a tokenizer.json.
+        prefix = kwargs.get("add_prefix_space")
+        if prefix is not None:
+            loaded = dataclasses.replace(loaded, vocabulary=loaded.vocabulary.with_prefix_space(bool(prefix)))
         around = {key: kwargs.pop(key, None) for key in ("add_bos_token", "add_eos_token")}
         tokenizer = super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
         if any(value is not None for value in around.values()):
@@ -236,8 +248,11 @@ class HfBpeTokenizer(EncodingMethods):
 
     @chat_template.setter
     def chat_template(self, given: Any) -> None:
-        # Until all is made it comes from a folder, which must not say which files are read.
-        self._chat_template = source_of(self, given) if self._complete else given
+        if self._complete and given is not None:  # until then it comes from a folder, which must not say which files are read
+            from hf_bpe.plugin.chat import source_of
+
+            given = source_of(self, given)
+        self._chat_template = given
 
     def get_chat_template(self, chat_template: Any = None, tools: Any = None) -> str:
         """The template that a chat is rendered with. chat_template: one of the tokenizer's own, a ready one, a file, or Jinja."""
@@ -245,6 +260,8 @@ class HfBpeTokenizer(EncodingMethods):
         if chat_template is None or (isinstance(own, Mapping) and isinstance(chat_template, str) and chat_template in own):
             text: str = super().get_chat_template(chat_template, tools)
             return text
+        from hf_bpe.plugin.chat import source_of
+
         return str(source_of(self, chat_template))
 
     def encode_chat(self, conversation: Any, **kwargs: Any) -> transformers.BatchEncoding:
@@ -261,6 +278,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.encode_chat([{"role": "user", "content": "<|im_end|>"}])["input_ids"]  # doctest: +SKIP
         [100264, 882, 198, 27, 91, 318, 6345, 91, 29, 100265, 198]
         """
+        from hf_bpe.plugin.chat import encode_chat
+
         return encode_chat(self, conversation, **kwargs)
 
     def train_new_from_iterator(
@@ -281,6 +300,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.train_new_from_iterator(["some text"], 1000).vocab_size  # doctest: +SKIP
         1000
         """
+        from hf_bpe.plugin import retraining
+
         if "show_progress" in kwargs:
             kwargs.setdefault("progress", kwargs.pop("show_progress"))
         return retraining.train_new(self, text_iterator, vocab_size, new_special_tokens or (), special_tokens_map or {}, kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.errors import HfBpeError, UnknownTokenError
 from hf_bpe.plugin.read_only import ReadOnlyDict
+from hf_bpe.plugin.spaces import OuterSpaces
 from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -194,9 +196,10 @@ class Vocabulary:
             return None
         return self.spelling.spell(token)
 
-    def merged_token_of(self, token_id: int) -> str:
-        """The token that merging made an id of, spelled as in files even where it is an added token as well."""
-        return self.spelling.spell(self._tokens[token_id])
+    @cached_property
+    def outer_spaces(self) -> OuterSpaces:
+        """How many spaces each token that merging makes begins and ends with, spelled as in files even where it is an added one too."""
+        return OuterSpaces(self.spec.n_vocab, lambda token_id: self.spelling.spell(self._tokens[token_id]))
 
     def found_token_of(self, token_id: int, text: str) -> str:
         """What stock classes call an added token that was found as this text, which may hold more space than the token itself."""
@@ -267,6 +270,15 @@ class Vocabulary:
     def _is_in_base(self, name: str) -> bool:
         spelt = self.spelling.read(name)
         return spelt is not None and self._base_id(spelt) is not None
+
+    def with_prefix_space(self, wanted: bool) -> Vocabulary:
+        """The same with a space put before texts, or without."""
+        base, rules = self._base, self._base.sentencepiece
+        if rules is None:
+            base = base if base.add_prefix_space == wanted else base.replace(add_prefix_space=wanted)
+        elif wanted != (rules.prepend_scheme != "never"):
+            base = base.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme="first" if wanted else "never"))
+        return self if base is self._base else Vocabulary(base, self.added, self._counted)
 
     def _base_id(self, token: bytes) -> int | None:
         table = self._base.table  # asked itself: the dict is made when first needed, which loading a folder should not do

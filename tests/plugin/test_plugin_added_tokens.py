@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 import conversion
 import hf_bpe
-from hf_bpe import ConversionRefused
+from hf_bpe import ConversionRefused, TokenizerSpec
 from hf_bpe.doctor import examine
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.conftest import save_and_load_both
@@ -327,3 +327,12 @@ def test_special_ones_hide_plain_ones_that_begin_inside_them_though_they_are_spl
         for split in (True, False):
             options = {"split_special_tokens": split, "return_offsets_mapping": True}
             assert dict(both.ours(text, **options)) == dict(both.stock(text, **options)), (text, split)
+
+
+@pytest.mark.parametrize("name", ["bos_token", "eos_token"])
+def test_a_token_that_is_not_set_is_put_around_nothing(spec: TokenizerSpec, name: str) -> None:
+    tokenizer = HfBpeTokenizer.from_spec(spec)
+    with pytest.warns(RuntimeWarning, match=f"has no {name}"):
+        setattr(tokenizer, f"add_{name}", True)
+    assert not getattr(tokenizer, f"add_{name}")
+    assert tokenizer("hello")["input_ids"] == tokenizer("hello", add_special_tokens=False)["input_ids"]

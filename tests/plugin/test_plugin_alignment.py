@@ -12,7 +12,7 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import AddedToken, Encoder, Piece
-from hf_bpe.plugin import HfBpeTokenizer
+from hf_bpe.plugin import HfBpeTokenizer, placement
 from hf_bpe.plugin.shaping import Truncation
 from tests.plugin.samples import NAMES
 from tests.support.pieces import pieces_spec
@@ -32,6 +32,12 @@ def test_each_id_knows_its_characters_and_its_word(saved: Any) -> None:
     assert result.tokens() == saved.ours.convert_ids_to_tokens(result["input_ids"])
     assert result.sequence_ids() == [0] * len(encoding)
     assert len(result.tokens()) == len(result["input_ids"])
+
+
+def test_offsets_are_the_same_without_the_compiled_engine(saved: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, expected = [TEXT, "", "a"], saved.ours([TEXT, "", "a"], return_offsets_mapping=True)
+    monkeypatch.setattr(placement, "load_native", lambda: None)
+    assert dict(saved.ours(texts, return_offsets_mapping=True)) == dict(expected)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::{Dialect, Model, Policy, Scratch};
 use crate::{
     batch::Missed,
+    cache::{PieceCache, is_part, pack},
     error::EngineError,
     merge::MergeScratch,
     normalize::Normalizer,
-    sentencepiece::{Normalised, SentencePiece, Source},
+    sentencepiece::{SentencePiece, Source},
 };
 
 impl Model {
@@ -36,8 +37,7 @@ impl Model {
             let stretch = &text[span.clone()];
             match &self.dialect {
                 Dialect::SentencePiece(model) => {
-                    let Scratch { normalised, merge, .. } = &mut scratch;
-                    self.piece_spans(model, stretch, span.start, own_bytes, normalised, merge, &mut piece, &mut |id, span, piece| {
+                    self.piece_spans(model, stretch, span.start, own_bytes, &mut scratch, &mut piece, &mut |id, span, piece| {
                         visit(id, span, piece, false);
                     })
                 }
@@ -104,23 +104,43 @@ impl Model {
         mut visit: impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
         let Scratch { cache, merge, splitter, .. } = scratch;
-        let mut ids = Vec::new();
+        let (bytes, mut ids) = (stretch.as_bytes(), Vec::new());
         splitter.for_each_run(stretch, &mut |pieces| {
-            cache.lookups += pieces.len() as u64;
-            cache.grow();
             for &(start, end) in pieces {
-                let missed = Missed { start: start as usize, end: end as usize, is_part: false };
-                ids.clear();
-                self.encode_missed(stretch.as_bytes(), missed, cache, merge, &mut ids);
-                let mut done = missed.start;
-                for &id in &ids {
-                    let start = done;
-                    done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                    visit(id, start..done, *piece);
-                }
+                self.for_each_part(bytes, start as usize..end as usize, cache, merge, &mut ids, |part, ids, _| {
+                    let mut done = part.start;
+                    for &id in ids {
+                        let start = done;
+                        done += self.tokens.get(id).map_or(0, <[u8]>::len);
+                        visit(id, start..done, *piece);
+                    }
+                });
                 *piece += 1;
             }
+            cache.grow();
         })
+    }
+
+    /// Calls `visit` with the parts of a piece that no merge joins, and the ids of each, for which `ids` is the room.
+    fn for_each_part(
+        &self,
+        text: &[u8],
+        piece: Range<usize>,
+        cache: &mut PieceCache,
+        merge: &mut MergeScratch,
+        ids: &mut Vec<u32>,
+        mut visit: impl FnMut(Range<usize>, &[u32], &mut MergeScratch),
+    ) {
+        let mut look_up = |key, start, end| {
+            ids.clear();
+            cache.lookups += 1;
+            self.encode_missed(text, Missed { start, end, is_part: is_part(key) }, cache, merge, ids);
+            visit(start..end, ids, merge);
+        };
+        match pack(text, piece.start, piece.end) {
+            Some(key) => look_up(key, piece.start, piece.end),
+            None => self.push_long(text, piece.start, piece.end, look_up),
+        }
     }
 
     /// Calls `visit` with each id of a stretch, which begins at `start` of the text, the bytes of the text it comes from, and the number
@@ -132,16 +152,17 @@ impl Model {
         stretch: &str,
         start: usize,
         own_bytes: bool,
-        normalised: &mut Normalised,
-        merge: &mut MergeScratch,
+        scratch: &mut Scratch,
         piece: &mut u32,
         visit: &mut impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
+        let Scratch { cache, merge, splitter, normalised, .. } = scratch;
         normalised.origins = Some(Vec::new());
         model.normalise(stretch, start == 0, normalised);
         let origins = normalised.origins.take().unwrap_or_default();
         let text = normalised.text.as_str();
         let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
+        let mut ids = Vec::new();
         let mut unknown: Option<(u32, Range<usize>, u32)> = None; // not yet given out, for the next may join it
         let mut emit = |id: u32, source: Source, span: Range<usize>, piece: u32| {
             let from = origin(span.start)..origin(span.end);
@@ -166,9 +187,14 @@ impl Model {
         model.user_defined().for_each_span(text, |span, whole| {
             match whole {
                 Some(id) => emit(id, Source::Whole, span, *piece),
-                None => model.for_each_source(&text.as_bytes()[span.clone()], merge, |id, source, part| {
-                    emit(id, source, span.start + part.start..span.start + part.end, *piece);
-                }),
+                None => splitter.for_each(&text[span.clone()], |from, to| {
+                    let whole = span.start + from..span.start + to;
+                    self.for_each_part(text.as_bytes(), whole, cache, merge, &mut ids, |part, ids, merge| {
+                        model.for_each_source(&text.as_bytes()[part.clone()], ids, merge, |id, source, place| {
+                            emit(id, source, part.start + place.start..part.start + place.end, *piece);
+                        });
+                    });
+                })?,
             }
             *piece += 1;
             Ok(())
@@ -176,6 +202,7 @@ impl Model {
         if let Some((id, joined, piece)) = unknown {
             visit(id, joined, piece);
         }
+        cache.grow();
         Ok(())
     }
 }
