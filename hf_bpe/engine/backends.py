@@ -25,6 +25,7 @@ __all__ = [
     "native_available",
     "native_normalizer",
     "native_pattern",
+    "native_stages",
 ]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
@@ -104,6 +105,11 @@ def native_pattern(pattern: str | None) -> dict[str, str | None]:
     return {"pattern": translate(pattern, source="regex", target="tiktoken"), "family": None}
 
 
+def native_stages(stages: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Patterns that split further, as the native engine takes them."""
+    return [(stage["pattern"] or "", stage["family"]) for stage in map(native_pattern, stages)]
+
+
 def native_normalizer(normalizer: Sequence[NormalizerStep], add_prefix_space: bool) -> dict[str, Any]:
     """A normalizer as the native engine takes it: steps as name and two texts."""
     from hf_bpe.pattern_syntax import translate
@@ -147,7 +153,7 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=_looks_pieces_up(spec),
         added_tokens=added_tokens,
-        stages=[tuple(native_pattern(stage).values()) for stage in spec.stages],
+        stages=native_stages(spec.stages),
     )
     return engine
 

@@ -182,6 +182,7 @@ class WordCounter:
         special_tokens: list[str],
         normalizer: Sequence[tuple[str, str, str]],
         add_prefix_space: bool,
+        stages: Sequence[tuple[str, str | None]] = (),
     ) -> WordCounter:
         """Special tokens are cut out of the text and not counted."""
 

@@ -93,7 +93,7 @@ class PlacedTexts:
         for number in np.flatnonzero(added).tolist():  # it may have taken more space along than it holds itself
             start, stop = (places[number] for places in self._places)
             text = self._texts[bisect(self._bounds, number) - 1]
-            spaces[number] = outer_spaces(text[start:stop])
+            spaces[number] = outer_spaces(self._vocabulary.found_token_of(int(ids[number]), text[start:stop]))
         return spaces
 
 

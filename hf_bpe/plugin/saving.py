@@ -33,7 +33,7 @@ from hf_bpe.plugin.template import SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "Auto", "Record", "check", "is_superseded", "render", "write"]
+__all__ = ["AUTO", "CONFIG_FILE", "IN_FORCE", "LEFT_OUT", "Auto", "Record", "check", "is_superseded", "render", "write"]
 
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
@@ -51,6 +51,12 @@ class-name: the folder names our class. transformers 5 without this package take
 remote-code: as marker, with a file of code for those who trust it. It also keeps transformers from building the tokenizer
     anew for the model types it does that to.
 """
+
+IN_FORCE = (
+    *("model_max_length", "padding_side", "truncation_side", "model_input_names", "split_special_tokens"),
+    *("chat_template", "clean_up_tokenization_spaces"),
+)
+"""Settings that callers change in a tokenizer; another one made of it takes them over as they are now."""
 
 LEFT_OUT = frozenset(
     {
@@ -214,8 +220,13 @@ def _says_the_same(found: TokenizerSpec, saved: TokenizerSpec) -> bool:
 
 def _compare_ids(stock: tokenizers.Tokenizer, vocabulary: Vocabulary, template: SequenceTemplate, text: str) -> None:
     ids = vocabulary.encoder.encode(text, allowed_special="all")
-    cases = ((template.ids(ids, None), stock.encode(text).ids), (template.ids(ids, ids), stock.encode(text, text).ids))
-    for expected, found in cases:
+    try:
+        results = stock.encode(text).ids, stock.encode(text, text).ids
+    except BaseException as error:
+        if "AddedVocabulary bad split" in str(error):
+            return  # a panic over two added tokens that take along the same white space
+        raise
+    for expected, found in zip((template.ids(ids, None), template.ids(ids, ids)), results, strict=True):
         if expected != found:
             raise _not_exact(f"{text!r} encodes to {found} there and {expected} here")
 

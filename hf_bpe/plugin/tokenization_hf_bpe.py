@@ -27,6 +27,7 @@ from hf_bpe.plugin.loading import (
 )
 from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.origin import Origin
+from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["HfBpeTokenizer"]
@@ -80,10 +81,12 @@ class HfBpeTokenizer(EncodingMethods):
             loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, Origin(""))
         if not loaded.is_complete:
             loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
+        self._found = Scratch()
         self._template = loaded.template
         self._set_vocabulary(loaded.vocabulary)
         configured = kwargs.pop("added_tokens_decoder", None) or {}
         super().__init__(**{**loaded.defaults, **kwargs})
+        self.deprecation_warnings = Scratch()  # which of them were given; transformers looks there
         self._complete = True
         self._add_tokens(self._tokens_to_add(configured))
         if add_bos_token is None and loaded.starts_with_bos and self.bos_token is not None:
@@ -175,9 +178,7 @@ class HfBpeTokenizer(EncodingMethods):
         state = dict(self.__dict__)
         state["_special_tokens_map"] = dict(self._special_tokens_map)  # a copy must not share what assignment changes
         state["_extra_special_tokens"] = list(self._extra_special_tokens)
-        state["deprecation_warnings"] = {}  # which warnings were given is no part of what a tokenizer is
-        for name in ("_special_ids", "_backend"):  # found out again when needed
-            state.pop(name, None)
+        state |= {"_found": Scratch(), "deprecation_warnings": Scratch()}  # nor what the other one found out
         return state
 
     # -- relations to the stock class ---------------------------------------------------------------------------------
@@ -190,10 +191,10 @@ class HfBpeTokenizer(EncodingMethods):
     @property
     def backend_tokenizer(self) -> tokenizers.Tokenizer:
         """The same tokenizer in the `tokenizers` library, made when first asked for. Changing it does not change this one."""
-        made = self.__dict__.get("_backend")
+        made = self._found.get("backend")
         if made is None or made[0] is not self._vocabulary or made[1] is not self._template:
             made = self._vocabulary, self._template, stock.library_tokenizer(self._record())
-            self.__dict__["_backend"] = made
+            self._found["backend"] = made
         return made[2]
 
     def as_stock(self) -> transformers.PreTrainedTokenizerFast:

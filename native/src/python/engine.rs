@@ -63,8 +63,7 @@ impl Engine {
         stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let model = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
-            let then = stages.iter().map(|(pattern, family)| Splitter::new(Some(pattern), family.as_deref(), true));
-            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(then.collect::<Result<_, _>>()?);
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(&stages)?;
             Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
         });
         let model = model.map_err(|error| raise(py, error))?;
