@@ -146,9 +146,9 @@ def test_special_ids_follow_every_change(tokenizer: Any) -> None:
 def test_alignment_tells_what_was_found_from_what_was_merged(engine: Any) -> None:
     spec = byte_spec("gpt2", added_tokens=(AddedToken("\n", 10), AddedToken("<s>", 256, special=False)))
     encoder = Encoder(spec, engine=engine)
-    assert encoder.align("a\n<s>", disallowed_special=()).added.tolist() == [False, False, True]
-    assert encoder.align("a\n<s>", allowed_special="all").added.tolist() == [False, True, True]
-    assert encoder.align("a\n<s>", allowed_special="all").ids.tolist() == [97, 10, 256]
+    assert encoder.align_batch(["a\n<s>"], disallowed_special=()).added.tolist() == [False, False, True]
+    assert encoder.align_batch(["a\n<s>"], allowed_special="all").added.tolist() == [False, True, True]
+    assert encoder.align_batch(["a\n<s>"], allowed_special="all").ids.tolist() == [97, 10, 256]
 
 
 TRIMS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
