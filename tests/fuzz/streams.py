@@ -1,0 +1,105 @@
+"""Ids and texts in random parts: streams against the whole."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from conversion.sentencepiece.model import parse_model
+from hf_bpe import AddedToken, Encoder, TokenizerSpec
+from hf_bpe.errors import HfBpeError
+from hf_bpe.streaming import StreamingByteDecoder, StreamingDecoder
+from tests.fuzz.random_specs import ALPHABETS, random_spec
+from tests.fuzz.subjects import Mismatch, Tally
+from tests.support.pieces import TRAINED, model, random_pieces_spec
+from tests.support.vocabularies import byte_spec
+
+CASES_EACH = 500
+ERRORS = ("replace", "replace", "replace", "ignore", "backslashreplace", "surrogateescape")
+PIECES = ("abc\u2581", "ab é\u2581", "a\u2581中國")
+BYTES = b"a \xe4\xb8\xad\xc3\xa9\xf0\x9f\x98\x89\xef\xbf\xbd\xed\xa0\x80\xc0\xff\x80\xe2\x96\x81"
+"""Bytes that make characters, parts of some, and none."""
+
+
+def parts(items: Any, generator: random.Random) -> Iterator[Any]:
+    """What is split, bit by bit; some bits are empty."""
+    done = 0
+    while done < len(items):
+        stop = done + generator.choice((0, 1, 1, 1, 2, 3, 7))
+        yield items[done:stop]
+        done = stop
+
+
+def random_tokenizer(generator: random.Random) -> tuple[str, TokenizerSpec]:
+    """One of either dialect."""
+    kind = generator.choice(("bytes", "random bytes", "pieces", "pieces", "trained"))
+    if kind == "bytes":
+        return kind, byte_spec().replace(added_tokens=(AddedToken("<é>", 300), AddedToken("<b>", 301, special=False)))
+    if kind == "random bytes":
+        return kind, random_spec(generator, generator.choice(ALPHABETS))
+    if kind == "pieces":
+        return kind, random_pieces_spec(generator, generator.choice(PIECES))
+    name = generator.choice([*TRAINED])
+    return name, parse_model(model(name), name)
+
+
+def random_ids(spec: TokenizerSpec, generator: random.Random) -> list[int]:
+    """Any ids, and runs of those that are single bytes, most of which make no character."""
+    every = [*spec.vocab.values(), *(token.id for token in spec.added_tokens)]
+    byte_ids = single_bytes(spec)
+    ids: list[int] = []
+    for _ in range(generator.choice((1, 2, 4, 8))):
+        if byte_ids and generator.random() < 0.6:
+            ids += [byte_ids[byte] for byte in generator.choices(BYTES, k=generator.randint(1, 4))]
+            if generator.random() < 0.5:
+                ids += [byte_ids[byte] for byte in generator.choice(("中", "é", "😉", "\ufffd", "a")).encode()]
+        else:
+            ids += generator.choices(every, k=generator.randint(1, 3))
+    return ids
+
+
+def single_bytes(spec: TokenizerSpec) -> dict[int, int]:
+    """Byte -> id, where all have one."""
+    if spec.sentencepiece is None:
+        return {byte: spec.vocab[bytes([byte])] for byte in range(256)}
+    if not spec.sentencepiece.byte_fallback:
+        return {}
+    return {byte: spec.vocab[f"<0x{byte:02X}>".encode()] for byte in range(256)}
+
+
+def check_decoding(encoder: Encoder, ids: Sequence[int], generator: random.Random) -> str | None:
+    """What differs from decoding all at once; None if nothing does."""
+    special = set(encoder.spec.special_tokens.values())
+    skips, errors = generator.random() < 0.3, generator.choice(ERRORS)
+    kept = [token_id for token_id in ids if not (skips and token_id in special)]
+    split = [*parts(ids, generator)]
+    stream = StreamingDecoder(encoder, skip_special_tokens=skips, errors=errors)
+    found = "".join([stream.feed(part) for part in split]) + stream.finish()
+    if found != (wanted := encoder.decode(kept, errors=errors)):
+        return f"errors={errors!r}, skip_special_tokens={skips}: {split} gives {found!a}, not {wanted!a}"
+    bytes_stream = StreamingByteDecoder(encoder, skip_special_tokens=skips)
+    content = b"".join([bytes_stream.feed(part) for part in split]) + bytes_stream.finish()
+    if content != (expected := encoder.decode_bytes(kept)):
+        return f"skip_special_tokens={skips}: {split} gives {content!r}, not {expected!r}"
+    return None
+
+
+def run(count: int, seed: int, tally: Tally) -> None:
+    """So many cases."""
+    with tqdm(total=count, unit=" cases", desc="streams") as progress:
+        for number in range(-(-count // CASES_EACH)):
+            generator = random.Random(f"streams {seed} {number}")
+            name, spec = random_tokenizer(generator)
+            try:
+                encoder = Encoder(spec)
+            except HfBpeError:  # added tokens that normalising makes the same, or nothing
+                continue
+            for _ in range(CASES_EACH):
+                wrong = check_decoding(encoder, random_ids(spec, generator), generator)
+                if wrong is not None:
+                    raise Mismatch(f"tokenizer {number} of seed {seed} ({name}): {wrong}")
+            tally.add("decoding", CASES_EACH)
+            progress.update(CASES_EACH)
