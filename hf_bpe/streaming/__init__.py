@@ -2,5 +2,13 @@
 
 from hf_bpe.streaming.callbacks import DecodeStream, TextStreamer
 from hf_bpe.streaming.decoding import StreamingByteDecoder, StreamingDecoder, StreamingDecoderBatch
+from hf_bpe.streaming.encoding import StreamingEncoder
 
-__all__ = ["DecodeStream", "StreamingByteDecoder", "StreamingDecoder", "StreamingDecoderBatch", "TextStreamer"]
+__all__ = [
+    "DecodeStream",
+    "StreamingByteDecoder",
+    "StreamingDecoder",
+    "StreamingDecoderBatch",
+    "StreamingEncoder",
+    "TextStreamer",
+]

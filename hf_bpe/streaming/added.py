@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Literal, NamedTuple, TypeAlias
 
 import regex
 
 from hf_bpe.engine.reference import Place, cut_at
-from hf_bpe.spec import AddedToken
+from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["AddedTokens", "Stretch"]
+__all__ = ["AddedTokens", "OpenText", "SpecialTokens"]
+
+SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
 
 
-class Stretch(NamedTuple):
-    """Start and end, in characters, of ordinary text or of an added token; whether more text can no longer change that."""
+class OpenText(NamedTuple):
+    """The ordinary text behind the last certain added token, as far as no added token can still begin in it."""
 
     start: int
     stop: int
-    token: AddedToken | None
-    is_certain: bool
 
 
 class AddedTokens:
-    """Finds added tokens, and says of which of them the end of the text could be the beginning.
+    """The added tokens that a call cares for: finds them, and says of which the end of a text could be the beginning.
 
-    matched: what is cut out of the text. forbidden: what raises; of these only beginnings matter here.
+    allowed, disallowed: as in `Encoder.encode`. Of those that raise only the beginnings matter here: finding them is up to `encode`.
     """
 
-    def __init__(self, matched: Sequence[AddedToken], forbidden: Sequence[AddedToken]) -> None:
-        # Those with `normalized` are looked for in what the others leave.
-        self._passes = [_Finder([t for t in matched if t.normalized is kind]) for kind in (False, True)]
-        contents = [token.content for token in (*matched, *forbidden)]
+    def __init__(self, spec: TokenizerSpec, allowed: SpecialTokens, disallowed: SpecialTokens) -> None:
+        def is_named(token: AddedToken, names: SpecialTokens) -> bool:
+            return token.special and (names == "all" or token.content in names)
+
+        self.matched = [token for token in spec.added_tokens if not token.special or is_named(token, allowed)]
+        spared = allowed if disallowed == "all" else ()
+        self.forbidden = [t for t in spec.added_tokens if is_named(t, disallowed) and not is_named(t, spared)]
+        self.both = [*self.matched, *self.forbidden]
+        # In a SentencePiece model `normalized` has no meaning.
+        self._is_late = {token.content: token.normalized and spec.sentencepiece is None for token in self.both}
+        self._first, self._second = (_Finder([t for t in self.matched if self._is_late[t.content] == late]) for late in (False, True))
+        contents = [token.content for token in self.both]
         self._beginnings = {content[:length] for content in contents for length in range(1, len(content))}
         self._longest = max(map(len, contents), default=1) - 1
-        self._takes_space_before = any(token.lstrip for token in matched)
+        self._takes_space_before = any(token.lstrip for token in self.matched)
+
+    @property
+    def is_provable(self) -> bool:
+        """Whether what is found stays found.
+
+        A token that must stand alone does not. Nor does one that raises in normalised text, if one that is looked for before can
+        take part of it away: `encode` would not raise then.
+        """
+        if any(token.single_word for token in self.both):
+            return False
+        early = [token.content for token in self.matched if not self._is_late[token.content]]
+        late = [token.content for token in self.forbidden if self._is_late[token.content]]
+        beginnings = {content[:length] for content in early for length in range(1, len(content) + 1)} if late else set()
+        return not any(
+            (self._takes_space_before and content[-1].isspace())
+            or any(content in other for other in early)
+            or any(content[place:] in beginnings for place in range(1, len(content)))
+            for content in late
+        )
 
     def certain_until(self, text: str) -> int:
         """Where the part of the text begins that may yet become an added token, or be taken along by one."""
@@ -44,36 +71,42 @@ class AddedTokens:
             certain = len(text[:certain].rstrip())
         return certain
 
-    def stretches(self, text: str) -> Iterator[Stretch]:
-        """The text cut at the tokens."""
-        start = max(0, len(text) - self._longest)
-        open_from = next((n for n in range(start, len(text)) if text[n:] in self._beginnings), len(text))
-        written, normalised = self._passes
-        for first, last, token in written.cut(text):
-            if token is not None or not normalised:
-                yield self._stretch(text, first, last, token, open_from)
+    def open_text(self, text: str) -> OpenText:
+        """The ordinary text that no certain token follows; what stands before it can be encoded as a text of its own."""
+        limit = self.certain_until(text)
+        begin = 0
+        for start, stop, token in self._places(text):
+            if token is None:
                 continue
-            for inner, outer, found in normalised.cut(text[first:last]):
-                yield self._stretch(text, first + inner, first + outer, found, open_from)
+            # Tokens that are looked for in normalised text give way to the others, so all of one must be certain.
+            shown = text.find(token.content, start)
+            is_certain = shown + len(token.content) <= limit if self._is_late[token.content] else shown < limit
+            if not is_certain or (token.rstrip and stop == len(text)):
+                return OpenText(begin, min(start, limit))
+            begin = stop
+        return OpenText(begin, max(begin, limit))
 
-    def _stretch(self, text: str, start: int, stop: int, token: AddedToken | None, open_from: int) -> Stretch:
-        if token is None:
-            return Stretch(start, stop, None, False)
-        begins = text.find(token.content, start)
-        return Stretch(start, stop, token, begins < open_from and not (token.rstrip and stop == len(text)))
+    def holds_any(self, text: str) -> bool:
+        """Whether a matched token stands in the text."""
+        return any(token is not None for _, _, token in self._places(text))
+
+    def _places(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+        for first, last, token in self._first.cut(text):
+            if token is not None:
+                yield first, last, token
+                continue
+            for inner, outer, found in self._second.cut(text[first:last]):
+                yield first + inner, first + outer, found
 
 
 class _Finder:
     """Finds tokens, the longest at each place. One look at the first character rules most places out."""
 
-    def __init__(self, tokens: Sequence[AddedToken]) -> None:
+    def __init__(self, tokens: Collection[AddedToken]) -> None:
         self._tokens = {token.content: token for token in tokens}
         self._lengths = sorted({len(content) for content in self._tokens}, reverse=True)
         firsts = sorted({content[0] for content in self._tokens})
         self._first = regex.compile("[" + "".join(map(_escaped, firsts)) + "]") if firsts else None
-
-    def __bool__(self) -> bool:
-        return bool(self._tokens)
 
     def cut(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
         """Start, end and token of each stretch."""

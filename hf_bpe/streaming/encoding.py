@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, TypeAlias
+from typing import Any
 
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.parts import as_unicode
-from hf_bpe.streaming.stability import Stable, stability_of
+from hf_bpe.streaming.added import AddedTokens, SpecialTokens
+from hf_bpe.streaming.cutting import cutter_of
 
 __all__ = ["StreamingEncoder"]
 
-SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
-
 _BLOCK = 1 << 16
-_SMALL = 1 << 12
+_SMALL = 64
 
 
 class StreamingEncoder:
     """Gives the ids of a text as it grows: those that no further text can change. Joined, they are `Encoder.encode` of the whole.
 
     What is given out is proved, not guessed from an overlap: a piece is given when the split pattern ends it there whatever
-    follows, and no added token can begin before. The text of the others is kept.
+    follows, and no added token can begin before. The text of the others is kept. A stream that has kept more than 64 characters
+    looks again once there is a quarter more, so one that never comes to an end of a piece costs five times its length, not its square.
 
-    allowed_special, disallowed_special: as in `Encoder.encode`. A disallowed token raises when the text that spells it comes; the
-    text of that call is then not taken.
+    allowed_special, disallowed_special: as in `Encoder.encode`. A disallowed token raises when its text is looked at, in `finish` at the
+    latest; the text of that call is then not taken.
 
     >>> from hf_bpe import TokenizerSpec
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
@@ -36,24 +35,27 @@ class StreamingEncoder:
     def __init__(
         self, encoder: Encoder, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all"
     ) -> None:
+        if not isinstance(encoder, Encoder):
+            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}")
         self._encoder = encoder
-        self._options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-        self._stability = stability_of(encoder, allowed_special, disallowed_special)
-        self._pending = ""
+        self._options: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        self._cutter = cutter_of(encoder, AddedTokens(encoder.spec, allowed_special, disallowed_special))
+        self._kept: list[str] = []
         self._half = ""  # the first half of a surrogate pair
-        self._looked_at = 0  # characters of `_pending` among which there was nothing to give out
+        self._size = 0  # characters of what is kept
+        self._next_look = 1  # the size from which on it is worth while to look for a cut
         self.steps = 0
-        """Characters looked at so far, for those who count what a stream costs: each comes a few times at most."""
+        """Characters looked at so far, for those who count what a stream costs."""
 
     @property
     def is_streaming(self) -> bool:
         """Whether ids can come before `finish`: False where nothing can be proved, so all text is kept until then."""
-        return self._stability is not None
+        return self._cutter is not None
 
     @property
     def pending(self) -> str:
         """The text whose ids are not certain yet."""
-        return self._pending + self._half
+        return "".join(self._kept) + self._half
 
     def feed(self, text: str) -> list[int]:
         """The ids that are certain once this text has come.
@@ -65,19 +67,18 @@ class StreamingEncoder:
         """
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
-        before = self._pending, self._half, self._looked_at
-        text, self._half = self._half + text, ""
+        text, half = self._half + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
+            text, half = text[:-1], text[-1]
         text = as_unicode(text)
-        ids: list[int] = []
-        try:
-            for start in range(0, len(text), _BLOCK):
-                self._pending += text[start : start + _BLOCK]
-                ids += self._take()
-        except Exception:
-            self._pending, self._half, self._looked_at = before
-            raise
+        if self._cutter is None or self._size + len(text) < self._next_look:
+            self._keep(text)
+            ids = []
+        else:
+            gone_on = self.copy()
+            ids = [i for start in range(0, len(text), _BLOCK) for i in gone_on._add(text[start : start + _BLOCK])]
+            self.__dict__.update(gone_on.__dict__)
+        self._half = half
         return ids
 
     def finish(self) -> list[int]:
@@ -86,8 +87,8 @@ class StreamingEncoder:
         >>> StreamingEncoder(encoder).finish()  # doctest: +SKIP
         []
         """
-        ids = self._encoder.encode(self.pending, **self._options)  # type: ignore[arg-type]
-        self._pending, self._half, self._looked_at = "", "", 0
+        ids = self._encoder.encode(self.pending, **self._options)
+        self._kept, self._half, self._size, self._next_look = [], "", 0, 1
         return ids
 
     def copy(self) -> StreamingEncoder:
@@ -98,21 +99,24 @@ class StreamingEncoder:
         """
         other = object.__new__(StreamingEncoder)
         other.__dict__.update(self.__dict__)
+        other._kept = [*self._kept]
         return other
 
     __copy__ = copy
 
-    def _take(self) -> list[int]:
+    def _keep(self, text: str) -> None:
+        self._kept.append(text)
+        self._size += len(text)
+
+    def _add(self, block: str) -> list[int]:
         """The ids that can be given out now, whose text goes."""
-        # Text in which there was nothing to give out is looked at again only once there is a quarter more of it. So a stream that
-        # never comes to an end of a piece costs five times its length, not its square.
-        size = len(self._pending)
-        if self._stability is None or (self._looked_at > _SMALL and size < self._looked_at * 5 // 4):
+        self._keep(block)
+        if self._cutter is None or self._size < self._next_look:
             return []
-        self.steps += size
-        stable: Stable = self._stability(self._pending)
-        if stable.stop:
-            self._pending, self._looked_at = self._pending[stable.stop :], 0
-        else:
-            self._looked_at = size
-        return stable.ids
+        text = "".join(self._kept)
+        self.steps += len(text)
+        ids, spans = self._encoder.encode_with_offsets(text, **self._options)
+        end, resume = self._cutter(text)
+        self._kept, self._size = [text[resume:]], len(text) - resume
+        self._next_look = self._size + (1 if resume or self._size <= _SMALL else self._size // 4)
+        return list(ids[: spans[:, 0].searchsorted(end)].tolist()) if end else []

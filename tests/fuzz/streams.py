@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
 
 from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, Encoder, TokenizerSpec
-from hf_bpe.errors import HfBpeError
-from hf_bpe.streaming import StreamingByteDecoder, StreamingDecoder
-from tests.fuzz.random_specs import ALPHABETS, random_spec
+from hf_bpe.errors import DisallowedSpecialTokenError, HfBpeError
+from hf_bpe.pieces import SPACE_SYMBOL
+from hf_bpe.streaming import StreamingByteDecoder, StreamingDecoder, StreamingEncoder
+from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.fuzz.subjects import Mismatch, Tally
 from tests.support.pieces import TRAINED, model, random_pieces_spec
 from tests.support.vocabularies import byte_spec
@@ -85,6 +87,68 @@ def check_decoding(encoder: Encoder, ids: Sequence[int], generator: random.Rando
     if content != (expected := encoder.decode_bytes(kept)):
         return f"skip_special_tokens={skips}: {split} gives {content!r}, not {expected!r}"
     return None
+
+
+def random_encoding_case(generator: random.Random) -> tuple[TokenizerSpec, list[str]]:
+    """A tokenizer of which something can often be proved, and texts."""
+    if generator.random() < 0.3:
+        spec = random_pieces_spec(generator, generator.choice(PIECES))
+        rules = spec.sentencepiece
+        assert rules is not None
+        kind = {"a": "normal", SPACE_SYMBOL: "normal"}
+        pieces = tuple(replace(p, kind=kind.get(p.content, p.kind)) for p in rules.pieces)
+        rules = replace(rules, pieces=pieces, treat_whitespace_as_suffix=False, escape_whitespaces=True)
+        spec = spec.replace(sentencepiece=rules)
+        alphabet = "abc  é\u2581"
+        return spec, ["".join(generator.choices([*alphabet, "<s>", "%"], k=generator.randint(1, 30))) for _ in range(20)]
+    alphabet = generator.choice(ALPHABETS)
+    spec = random_spec(generator, alphabet)
+    if generator.random() < 0.8:
+        changes = generator.choice(((), (), ("NFC",), ("NFKC", "Lowercase")))
+        tokens = tuple(replace(token, single_word=False) for token in spec.added_tokens)
+        spec = spec.replace(normalizer=changes, add_prefix_space=False, added_tokens=tokens)
+    return spec, [random_text(generator, spec, alphabet)[:400] for _ in range(20)]
+
+
+def check_encoding(encoder: Encoder, text: str, generator: random.Random) -> tuple[str | None, bool]:
+    """What differs from encoding all at once, and whether anything came before the end."""
+    options: Any = generator.choice(({}, {"allowed_special": "all"}, {"disallowed_special": ()}))
+    stream = StreamingEncoder(encoder, **options)
+    ids: list[int] = []
+    early = False
+    try:
+        for part in parts(text, generator):
+            given = stream.feed(part)
+            early |= bool(given)
+            ids += given
+        found: Any = ids + stream.finish()
+    except DisallowedSpecialTokenError:
+        found = "refused"
+    try:
+        expected: Any = encoder.encode(text, **options)
+    except DisallowedSpecialTokenError:
+        expected = "refused"
+    return (f"{options} {text!a} gives {found}, not {expected}" if found != expected else None), early
+
+
+def run_encoding(count: int, seed: int, tally: Tally) -> None:
+    """So many texts."""
+    with tqdm(total=count, unit=" cases", desc="encoding") as progress:
+        number = 0
+        while progress.n < count:
+            number += 1
+            generator = random.Random(f"stream of text {seed} {number}")
+            try:
+                spec, texts = random_encoding_case(generator)
+                encoder = Encoder(spec)
+            except HfBpeError:
+                continue
+            for text in texts:
+                wrong, early = check_encoding(encoder, text, generator)
+                if wrong is not None:
+                    raise Mismatch(f"tokenizer {number} of seed {seed}: {wrong} {spec.pattern!r} {spec.added_tokens} {spec.normalizer} {spec.sentencepiece}")
+                tally.add("encoding, some before the end" if early else "encoding, all at the end", 1)
+            progress.update(len(texts))
 
 
 def run(count: int, seed: int, tally: Tally) -> None:

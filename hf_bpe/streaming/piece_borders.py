@@ -24,31 +24,30 @@ class PieceBorders:
         self._starts = [start for start, _ in letters]
         self._numbers = [number for _, number in letters]
         self._table = table
-        self._accepting = accepting
         states = range(len(table))
         self._always = next((n for n in states if n in accepting and set(table[n][:-1]) == {n}), -1)
         self._never = next((n for n in states if n not in accepting and set(table[n]) == {n}), -1)
         self._letter_of: dict[str, int] = {}
         self._after_piece: dict[str, int] = {}
 
-    def is_piece(self, text: str, start: int, stop: int, end: int, *, at_end: bool) -> bool:
-        """Whether the first match from `start` on ends at `stop`, whatever follows `text[:end]`; or, `at_end`, if nothing does."""
+    def is_piece(self, text: str, start: int, stop: int) -> bool:
+        """Whether the first match from `start` on ends at `stop`, whatever follows the text."""
         table, always, never = self._table, self._always, self._never
         state = self._behind(text[start:stop])
-        for place in range(stop, end):
-            if state == always or state == never:
+        for place in range(stop, len(text)):
+            if state in (always, never):
                 break
             state = table[state][self._letter(text[place])]
-        return state in self._accepting if at_end else state == always
+        return state == always
 
-    def is_gap(self, text: str, start: int, stop: int, end: int, *, at_end: bool) -> bool:
-        """Whether no match begins at any place from `start` to before `stop`, whatever follows `text[:end]`."""
-        return all(self._has_no_match(text, place, end, at_end=at_end) for place in range(start, stop))
+    def is_gap(self, text: str, start: int, stop: int) -> bool:
+        """Whether no match begins at any place from `start` to before `stop`, whatever follows the text."""
+        return all(self._has_no_match(text, place) for place in range(start, stop))
 
-    def _has_no_match(self, text: str, start: int, end: int, *, at_end: bool) -> bool:
+    def _has_no_match(self, text: str, start: int) -> bool:
         table, never = self._table, self._never
         state, marked = 0, set[int]()
-        for place in range(start, end):
+        for place in range(start, len(text)):
             marked.add(table[state][-1])
             letter = self._letter(text[place])
             state, marked = table[state][letter], {table[found][letter] for found in marked} - {never}
@@ -56,8 +55,7 @@ class PieceBorders:
                 return False
             if state == never and not marked:
                 return True
-        marked.add(table[state][-1])
-        return at_end and marked.isdisjoint(self._accepting)
+        return False
 
     def _behind(self, piece: str) -> int:
         """The state behind a piece with a mark at its end."""
@@ -83,7 +81,7 @@ def piece_borders(pattern: str) -> PieceBorders | None:
     """The borders of a pattern; None where nothing can be proved: it looks at what precedes a match, or is too large.
 
     >>> borders = piece_borders(r"[a-z]+|.")
-    >>> borders.is_piece("ab c", 0, 2, 4, at_end=False), borders.is_piece("ab", 0, 2, 2, at_end=False)
+    >>> borders.is_piece("ab c", 0, 2), borders.is_piece("ab", 0, 2)
     (True, False)
     """
     form = normal_form(parse(pattern))
