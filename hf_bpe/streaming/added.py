@@ -75,7 +75,7 @@ class AddedTokens:
         """The ordinary text that no certain token follows; what stands before it can be encoded as a text of its own."""
         limit = self.certain_until(text)
         begin = 0
-        for start, stop, token in self._places(text):
+        for start, stop, token in self.places(text):
             if token is None:
                 continue
             # Tokens that are looked for in normalised text give way to the others, so all of one must be certain.
@@ -88,9 +88,10 @@ class AddedTokens:
 
     def holds_any(self, text: str) -> bool:
         """Whether a matched token stands in the text."""
-        return any(token is not None for _, _, token in self._places(text))
+        return any(token is not None for _, _, token in self.places(text))
 
-    def _places(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+    def places(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+        """Start and end of each stretch of the text, and the matched token that it is, if any."""
         for first, last, token in self._first.cut(text):
             if token is not None:
                 yield first, last, token

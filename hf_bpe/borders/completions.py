@@ -1,0 +1,317 @@
+"""What the end of a text can become: every run of ids with which the encoding of some longer text covers it.
+
+Three facts make the set finite and exact. The stable ids are proved (`hf_bpe.streaming.cutting`). Within a piece, the ids up to any
+border between them are those of the bytes up to there, merged alone; so what stands before the last id is known from its length.
+And ids side by side that are each other's neighbours when merged alone, pair by pair, are so together. What remains is tried: a run of
+ids is given only with a text after which the encoder itself began with it, and left out only where no text can do that.
+"""
+
+from __future__ import annotations
+
+from codecs import utf_8_decode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hf_bpe.borders.splits import OpenPiece, Splits, splits_of
+from hf_bpe.borders.tables import Tables, tables_of
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.parts import as_unicode
+from hf_bpe.errors import BorderError
+from hf_bpe.pieces import SPACE_SYMBOL
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.streaming.added import AddedTokens, SpecialTokens
+from hf_bpe.streaming.cutting import cutter_of
+
+__all__ = ["Completions", "StablePart", "encode_with_completions", "stable_part"]
+
+
+class StablePart(NamedTuple):
+    """The ids that no further text can change, and the text behind them, which is as if it were a text of its own."""
+
+    ids: list[int]
+    rest: str
+
+
+@dataclass(frozen=True)
+class Completions:
+    """What a text can become when more text follows.
+
+    stable: the ids with which the encoding of every longer text begins.
+    rest: the text behind them.
+    sequences: the runs of ids that come next, each just long enough to cover the rest -> a text that, put behind, makes it so. No
+        longer text is encoded in another way, and each of these ways is taken by some.
+
+    >>> Completions([1], "a", {(97,): "", (300,): "b"}).next_ids()
+    [97, 300]
+    """
+
+    stable: list[int]
+    rest: str
+    sequences: dict[tuple[int, ...], str]
+
+    def next_ids(self, chosen: Sequence[int] = ()) -> list[int]:
+        """The ids that can follow the stable ones and `chosen`, while the rest is not covered; then none."""
+        done = tuple(chosen)
+        return sorted({ids[len(done)] for ids in self.sequences if len(ids) > len(done) and ids[: len(done)] == done})
+
+
+def stable_part(
+    encoder: Encoder, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = ()
+) -> StablePart:
+    """The ids that no further text can change. Raises `BorderError` where nothing can be proved, and what `encode` does.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
+    >>> stable_part(Encoder(spec), "a bc")
+    StablePart(ids=[97, 32], rest='bc')
+    """
+    options: Any = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+    cutter = cutter_of(encoder, allowed_special, disallowed_special)
+    if cutter is None:
+        raise BorderError(
+            "nothing can be proved of texts of this tokenizer: its pattern looks back or is too large, an added token must stand alone, "
+            "or it normalises in a way that looks at the whole text. Encode the text when it is complete"
+        )
+    ids, spans = encoder.encode_with_offsets(text, **options)
+    end, resume = cutter(text := as_unicode(text))
+    return StablePart(ids[: spans[:, 0].searchsorted(end)].tolist() if end else [], text[resume:])
+
+
+def encode_with_completions(
+    encoder: Encoder, text: str, *, allowed_special: SpecialTokens = (), limit: int = 200_000
+) -> Completions:
+    """The stable ids of a text, and all that its end can become.
+
+    Special tokens that are not allowed are text, as with `disallowed_special=()`. It costs about 3 us for each token that begins with one
+    of the ends of the rest: a whole vocabulary of words where the text ends with a space, a handful behind a few letters.
+
+    limit: how many runs to look at before giving up. Raises `BorderError` beyond it, and for tokenizers of which this cannot be proved:
+    besides those of `stable_part`, with normalizers, stages, patterns that leave text out, added tokens that take white space along; and,
+    of SentencePiece models, those that remove spaces or have user-defined or unused pieces.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
+    >>> encoder = Encoder(TokenizerSpec(vocab=vocab, merges=((b"a", b"b"),), pattern=r"\\w+|\\W"))
+    >>> encode_with_completions(encoder, "c a").sequences
+    {(97,): '', (256,): 'b'}
+    """
+    added = AddedTokens(encoder.spec, allowed_special, ())
+    _check(encoder.spec, added)
+    stable, rest = stable_part(encoder, text, allowed_special=allowed_special)
+    if not rest:
+        return Completions(stable, rest, {(): ""})
+    search = _Search(encoder, added, allowed_special, rest, limit)
+    return Completions(stable, rest, search.run())
+
+
+def _check(spec: TokenizerSpec, added: AddedTokens) -> None:
+    rules = spec.sentencepiece
+    if rules is not None:
+        plain = not rules.remove_extra_whitespaces and all(p.kind not in ("user_defined", "unused") for p in rules.pieces)
+    else:
+        plain = spec.unmatched == "keep" and not (spec.normalizer or spec.add_prefix_space or spec.stages)
+    if not plain or any(t.lstrip or t.rstrip or t.normalized for t in added.matched):
+        raise BorderError(
+            "the completions of this tokenizer are not known exactly: it normalises, splits in stages, leaves text out, removes spaces, has "
+            "user-defined or unused pieces, or added tokens with lstrip, rstrip or normalized. stable_part and heal need less"
+        )
+
+
+class _Search:
+    """Looks for the runs of ids that cover a text."""
+
+    def __init__(self, encoder: Encoder, added: AddedTokens, allowed: SpecialTokens, rest: str, limit: int) -> None:
+        self._encoder, self._added, self._rest = encoder, added, rest
+        self._options: Any = {"allowed_special": allowed, "disallowed_special": ()}
+        self._tables = tables_of(encoder)
+        self._left = limit
+        self._limit = limit
+        self._open = ""  # what stands behind the last added token
+        self._stays: dict[tuple[int, int], bool] = {}
+        self.found: dict[tuple[int, ...], str] = {}
+
+    def run(self) -> dict[tuple[int, ...], str]:
+        """Every run of ids, and a text that makes it."""
+        self._with_added_tokens()
+        last = max((stop for _, stop, token in self._added.places(self._rest) if token is not None), default=0)
+        lead, self._open = self._encode(self._rest[:last]), self._rest[last:]
+        if not self._open:
+            self._try(tuple(lead), "")
+        elif self._encoder.spec.sentencepiece is not None:
+            self._with_pieces(lead, self._open, last)
+        else:
+            self._with_bytes(lead, self._open)
+        return dict(sorted(self.found.items()))
+
+    def _encode(self, text: str) -> list[int]:
+        return self._encoder.encode(text, **self._options)
+
+    def _count(self, number: int = 1) -> None:
+        self._left -= number
+        if self._left < 0:
+            raise BorderError(
+                f"the end of the text, {self._rest[-40:]!r}, can become more than limit={self._limit:,} runs of ids; raise the limit, or "
+                "cut the text before its last white space"
+            )
+
+    def _try(self, ids: tuple[int, ...], behind: str) -> bool:
+        """Note the ids if the rest and that text are encoded so."""
+        is_so = tuple(self._encode(self._rest + behind)[: len(ids)]) == ids
+        if is_so:
+            self.found.setdefault(ids, behind)
+        return is_so
+
+    def _try_all(self, runs: list[tuple[tuple[int, ...], str]]) -> None:
+        texts = [self._rest + behind for _, behind in runs]
+        encoded = self._encoder.encode_batch(texts, num_threads=1, **self._options) if texts else []
+        for (ids, behind), whole in zip(runs, encoded, strict=True):
+            if tuple(whole[: len(ids)]) == ids:
+                self.found.setdefault(ids, behind)
+
+    def _with_added_tokens(self) -> None:
+        """The end of the text can be the beginning of an added token, or a whole one."""
+        rest = self._rest
+        for token in self._added.matched:
+            for place in range(max(0, len(rest) - len(token.content)), len(rest)):
+                if token.content.startswith(rest[place:]):
+                    self._count()
+                    self._try((*self._encode(rest[:place]), token.id), token.content[len(rest) - place :])
+
+    # -- SentencePiece ------------------------------------------------------------------------------------------------
+
+    def _with_pieces(self, lead: list[int], text: str, start: int) -> None:
+        rules = self._encoder.spec.sentencepiece
+        if rules is None or (start and rules.prepend_scheme == "first"):
+            raise BorderError("text behind an added token is encoded in another way than by itself; cut the text behind the token")
+        written = "".join(self._encoder.pretokenize(text))
+        runs = [(self._tables.merging.encode_ordinary(written), "")]
+        longest = self._tables.longest  # in bytes, so it is long enough
+        for place in range(max(0, len(written) - longest), len(written)):
+            head = self._tables.merging.encode_ordinary(written[:place])
+            open_part = written[place:]
+            for surface, token_id in self._tables.starting_with(open_part.replace(SPACE_SYMBOL, " ").encode()):
+                self._count()
+                piece = rules.pieces[token_id]
+                if piece.kind == "normal" and piece.content.startswith(open_part):
+                    runs.append(([*head, token_id], surface.decode()[len(open_part) :]))
+        self._try_all([((*lead, *ids), behind) for ids, behind in runs])
+
+    # -- bytes --------------------------------------------------------------------------------------------------------
+
+    def _with_bytes(self, lead: list[int], text: str) -> None:
+        splits = splits_of(self._encoder.spec.pattern)
+        if splits is None or not splits.is_total:
+            raise BorderError(f"the pattern {self._encoder.spec.pattern!r} leaves text between its matches, or cannot be looked into")
+        for way in splits.ways(text):
+            head = list(lead)
+            for start, stop in zip((0, *way.borders), way.borders, strict=False):
+                head += self._ids_of_piece(text[start:stop].encode())
+            self._with_way(_Way(splits, way, tuple(head), text[way.begin :]))
+
+    def _ids_of_piece(self, piece: bytes) -> list[int]:
+        spec = self._encoder.spec
+        known = spec.vocab.get(piece) if spec.ignore_merges else None
+        return self._tables.merged(piece) if known is None else [known]
+
+    def _with_way(self, way: _Way) -> None:
+        tables, text = self._tables, way.text
+        # Nothing merges over a border that no token crosses, so the ids of all before it are known.
+        certain = tables.crossings.last_uncrossed(text, 0, len(text))
+        before, content = text[:certain].encode(), text[certain:].encode()
+        lead = tables.merged(before)
+        candidates: list[tuple[tuple[int, ...], bytes]] = []
+        for place in range(max(0, len(content) - tables.longest), len(content)):
+            head = (*lead, *tables.merged(content[:place]))
+            for token, token_id in tables.starting_with(content[place:]):
+                self._count()
+                candidates.append(((*head, token_id), token[len(content) - place :]))
+        candidates = [(ids, behind) for ids, behind in candidates if _is_beginning(behind)]
+        self._try_all([((*way.head, *ids), behind.decode()) for ids, behind in candidates if _is_text(behind)])
+        for ids, behind in candidates:
+            if (*way.head, *ids) not in self.found:
+                self._look_further(way, ids, behind)
+
+    def _look_further(self, way: _Way, ids: tuple[int, ...], behind: bytes) -> None:
+        """Look for a text that makes the ids, which the bytes `behind` do not by themselves, or leave a character incomplete."""
+        spec, text = self._encoder.spec, way.text.encode()
+        is_looked_up = spec.ignore_merges and len(ids) == 1 and text + behind in spec.vocab
+        can_go_on = tuple(self._tables.merged(text + behind)) == ids
+        if not (is_looked_up or can_go_on):
+            return
+        wanted = (*way.head, *ids)
+        branches = [iter([(ids[-1], behind)])]
+        known = set[Any]()
+        is_refused = False
+        while branches:
+            last, added = next(branches[-1], (-1, b""))
+            if last < 0:
+                branches.pop()
+                continue
+            characters, part = _split_characters(added)
+            piece = way.splits.go_on(way.piece, characters)
+            if piece is None or self._added.holds_any(self._open + characters):
+                continue
+            key = (last, part, piece.state, piece.owed)
+            if key in known:
+                continue
+            following = None if part else way.splits.text_behind(piece)
+            if following is not None and self._try(wanted, characters + following):
+                return
+            if following is not None and spec.ignore_merges and text + added in spec.vocab:
+                pass  # looked up as a whole; other bytes that lead to this key are not
+            else:
+                known.add(key)
+                is_refused |= following is not None
+            if can_go_on:
+                branches.append(self._neighbours(last, added, part))
+        if is_refused:
+            raise BorderError(
+                f"whether {self._rest!r} can become {list(wanted)} is not known: the added tokens of this tokenizer get in the way"
+            )
+
+    def _neighbours(self, last: int, added: bytes, part: bytes) -> Iterator[tuple[int, bytes]]:
+        """Tokens that stay beside the last one when merged, as (id, bytes behind the text)."""
+        tables = self._tables
+        left = tables.bytes_of[last]
+        for token, token_id in tables.within_characters if part else tables.by_length:
+            if not _is_beginning(part + token):
+                continue
+            stays = self._stays.get((last, token_id))
+            if stays is None:
+                self._count()
+                stays = self._stays[last, token_id] = tables.merged(left + token) == [last, token_id]
+            if stays:
+                yield token_id, added + token
+
+
+class _Way(NamedTuple):
+    """One way to split the end of a text. head: the ids before the open piece; text: what stands of that piece."""
+
+    splits: Splits
+    piece: OpenPiece
+    head: tuple[int, ...]
+    text: str
+
+
+def _split_characters(content: bytes) -> tuple[str, bytes]:
+    """The whole characters, and the bytes behind them, which are the beginning of one."""
+    text, used = utf_8_decode(content, "strict", False)
+    return text, content[used:]
+
+
+def _is_beginning(content: bytes) -> bool:
+    """Whether some text begins with these bytes."""
+    try:
+        _split_characters(content)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
