@@ -1,5 +1,25 @@
 """What may happen where a text ends, and whether ids are those that encoding would give."""
 
+from hf_bpe.borders.canonical import Drift, canonical_drift, canonicalise, is_canonical
 from hf_bpe.borders.completions import Completions, StablePart, encode_with_completions, stable_part
+from hf_bpe.borders.healing import Healed, allowed_mask, allowed_next, heal, warn_trailing_space
+from hf_bpe.borders.spans import Spans, spans_of_ids, spans_of_text
 
-__all__ = ["Completions", "StablePart", "encode_with_completions", "stable_part"]
+__all__ = [
+    "Completions",
+    "Drift",
+    "Healed",
+    "Spans",
+    "StablePart",
+    "allowed_mask",
+    "allowed_next",
+    "canonical_drift",
+    "canonicalise",
+    "encode_with_completions",
+    "heal",
+    "is_canonical",
+    "spans_of_ids",
+    "spans_of_text",
+    "stable_part",
+    "warn_trailing_space",
+]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hf_bpe.borders.splits import OpenPiece, Splits, splits_of
-from hf_bpe.borders.tables import Tables, tables_of
+from hf_bpe.borders.tables import tables_of
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.errors import BorderError
@@ -183,7 +183,9 @@ class _Search:
     def _with_pieces(self, lead: list[int], text: str, start: int) -> None:
         rules = self._encoder.spec.sentencepiece
         if rules is None or (start and rules.prepend_scheme == "first"):
-            raise BorderError("text behind an added token is encoded in another way than by itself; cut the text behind the token")
+            raise BorderError(
+                "text behind an added token is encoded in another way than by itself; cut the text behind the token"
+            )
         written = "".join(self._encoder.pretokenize(text))
         runs = [(self._tables.merging.encode_ordinary(written), "")]
         longest = self._tables.longest  # in bytes, so it is long enough
@@ -202,7 +204,9 @@ class _Search:
     def _with_bytes(self, lead: list[int], text: str) -> None:
         splits = splits_of(self._encoder.spec.pattern)
         if splits is None or not splits.is_total:
-            raise BorderError(f"the pattern {self._encoder.spec.pattern!r} leaves text between its matches, or cannot be looked into")
+            raise BorderError(
+                f"the pattern {self._encoder.spec.pattern!r} leaves text between its matches, or cannot be looked into"
+            )
         for way in splits.ways(text):
             head = list(lead)
             for start, stop in zip((0, *way.borders), way.borders, strict=False):

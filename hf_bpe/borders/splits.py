@@ -63,7 +63,9 @@ class Splits:
                 way = OpenPiece(begin, borders, state, owed)
                 found += [way] if self._can_end(way) else []
             if len(found) + len(waiting) > _MOST_WAYS:
-                raise BorderError(f"the end of the text can be split in more than {_MOST_WAYS:,} ways; cut the text before {text!r:.80}")
+                raise BorderError(
+                    f"the end of the text can be split in more than {_MOST_WAYS:,} ways; cut the text before {text!r:.80}"
+                )
         return found[::-1]
 
     def _read(self, states: frozenset[int], text: str) -> frozenset[int]:

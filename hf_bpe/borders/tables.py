@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -47,7 +48,9 @@ class Tables:
         rules = self.spec.sentencepiece
         if rules is None:
             return sorted(self.spec.vocab.items())
-        return sorted((piece_bytes(piece), token_id) for token_id, piece in enumerate(rules.pieces) if piece.kind in _TEXT_KINDS)
+        return sorted(
+            (piece_bytes(piece), token_id) for token_id, piece in enumerate(rules.pieces) if piece.kind in _TEXT_KINDS
+        )
 
     @cached_property
     def longest(self) -> int:
@@ -93,6 +96,18 @@ class Tables:
 
         return np.array(sorted({*self.spec.vocab.values(), *(token.id for token in self.spec.added_tokens)}), np.int64)
 
+    @cached_property
+    def mute_ids(self) -> frozenset[int]:
+        """The ids that no text stands for: unknown pieces, and control pieces that are no added tokens."""
+        rules, spelt = self.spec.sentencepiece, {*self.spec.special_tokens.values()}
+        pieces = rules.pieces if rules is not None else ()
+        return frozenset(n for n, p in enumerate(pieces) if p.kind == "unknown" or (p.kind == "control" and n not in spelt))
+
+    @cached_property
+    def special_tokens(self) -> dict[int, str]:
+        """Id -> text of the special tokens that have one."""
+        return {token_id: content for content, token_id in self.spec.special_tokens.items() if token_id not in self.mute_ids}
+
     # -- merging ------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -110,7 +125,13 @@ class Tables:
             )
         else:
             spec = self.spec.replace(
-                pattern=None, stages=(), unmatched="keep", normalizer=(), add_prefix_space=False, ignore_merges=False, added_tokens=()
+                pattern=None,
+                stages=(),
+                unmatched="keep",
+                normalizer=(),
+                add_prefix_space=False,
+                ignore_merges=False,
+                added_tokens=(),
             )
         return Encoder(spec, engine=self._engine)  # type: ignore[arg-type]
 
@@ -135,7 +156,7 @@ def _merge(ids: list[int], ranks: dict[tuple[int, int], tuple[int, int]]) -> lis
     """
     after = [*range(1, len(ids)), -1]
     before = [*range(-1, len(ids) - 1)]
-    pairs = zip(ids, ids[1:], strict=False)
+    pairs = pairwise(ids)
     agenda = [(ranks[pair][0], place, *pair) for place, pair in enumerate(pairs) if pair in ranks]
     heapify(agenda)
     while agenda:

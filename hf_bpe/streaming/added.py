@@ -38,7 +38,9 @@ class AddedTokens:
         self.both = [*self.matched, *self.forbidden]
         # In a SentencePiece model `normalized` has no meaning.
         self._is_late = {token.content: token.normalized and spec.sentencepiece is None for token in self.both}
-        self._first, self._second = (_Finder([t for t in self.matched if self._is_late[t.content] == late]) for late in (False, True))
+        self._first, self._second = (
+            _Finder([t for t in self.matched if self._is_late[t.content] == late]) for late in (False, True)
+        )
         contents = [token.content for token in self.both]
         self._beginnings = {content[:length] for content in contents for length in range(1, len(content))}
         self._longest = max(map(len, contents), default=1) - 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from hf_bpe.engine import Encoder
 from hf_bpe.streaming.denormalising import Denormalising
-from hf_bpe.streaming.rules import DecodingRules, DecodingSource, decoding_rules
+from hf_bpe.streaming.rules import DecodingSource, decoding_rules
 from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
 __all__ = ["StreamingByteDecoder", "StreamingDecoder", "StreamingDecoderBatch"]
@@ -35,9 +35,7 @@ class StreamingDecoder:
 
     __slots__ = ("_begun", "_denormalising", "_errors", "_held", "_known", "_rules", "_skipped", "_space", "_texts")
 
-    def __init__(
-        self, source: Encoder | DecodingSource, *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> None:
+    def __init__(self, source: Encoder | DecodingSource, *, skip_special_tokens: bool = False, errors: str = "replace") -> None:
         if errors != "replace" and not isinstance(source, Encoder):
             raise ValueError(f"errors is {errors!r}; a tokenizer decodes with 'replace' only: pass its Encoder for others")
         self._rules = rules = decoding_rules(source)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, documents, patterns, pieces, random_specs, readers, short_strings
+from tests.fuzz import conversions, documents, patterns, pieces, random_specs, readers, short_strings, streams
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -54,6 +54,13 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
     calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
     calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
+    streams = kinds.add_parser("streams", parents=[common], help="ids and texts bit by bit, and the borders of texts")
+    streams.add_argument(
+        "--count",
+        type=int,
+        default=1_000_000,
+        help="runs of ids (default 1 million); a tenth as many texts, a thousandth borders",
+    )
     return top
 
 
@@ -70,6 +77,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
+        return
+    if arguments.kind == "streams":
+        streams.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "calls":
         from tests.fuzz import calls  # imports transformers, which takes seconds
@@ -100,6 +110,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "readers": "files",
         "patterns": "patterns",
         "calls": "calls",
+        "streams": "cases",
     }
     tally = Tally(units.get(arguments.kind, ""))
     try:

@@ -14,12 +14,14 @@ from hf_bpe import AddedToken, Encoder, TokenizerSpec
 from hf_bpe.errors import DisallowedSpecialTokenError, HfBpeError
 from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.streaming import StreamingByteDecoder, StreamingDecoder, StreamingEncoder
+from tests.fuzz import borders
 from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.fuzz.subjects import Mismatch, Tally
 from tests.support.pieces import TRAINED, model, random_pieces_spec
 from tests.support.vocabularies import byte_spec
 
 CASES_EACH = 500
+TEXTS_EACH = 20
 ERRORS = ("replace", "replace", "replace", "ignore", "backslashreplace", "surrogateescape")
 PIECES = ("abc\u2581", "ab é\u2581", "a\u2581中國")
 BYTES = b"a \xe4\xb8\xad\xc3\xa9\xf0\x9f\x98\x89\xef\xbf\xbd\xed\xa0\x80\xc0\xff\x80\xe2\x96\x81"
@@ -100,14 +102,16 @@ def random_encoding_case(generator: random.Random) -> tuple[TokenizerSpec, list[
         rules = replace(rules, pieces=pieces, treat_whitespace_as_suffix=False, escape_whitespaces=True)
         spec = spec.replace(sentencepiece=rules)
         alphabet = "abc  é\u2581"
-        return spec, ["".join(generator.choices([*alphabet, "<s>", "%"], k=generator.randint(1, 30))) for _ in range(20)]
+        return spec, [
+            "".join(generator.choices([*alphabet, "<s>", "%"], k=generator.randint(1, 30))) for _ in range(TEXTS_EACH)
+        ]
     alphabet = generator.choice(ALPHABETS)
     spec = random_spec(generator, alphabet)
     if generator.random() < 0.8:
         changes = generator.choice(((), (), ("NFC",), ("NFKC", "Lowercase")))
         tokens = tuple(replace(token, single_word=False) for token in spec.added_tokens)
         spec = spec.replace(normalizer=changes, add_prefix_space=False, added_tokens=tokens)
-    return spec, [random_text(generator, spec, alphabet)[:400] for _ in range(20)]
+    return spec, [random_text(generator, spec, alphabet)[:400] for _ in range(TEXTS_EACH)]
 
 
 def check_encoding(encoder: Encoder, text: str, generator: random.Random) -> tuple[str | None, bool]:
@@ -131,39 +135,46 @@ def check_encoding(encoder: Encoder, text: str, generator: random.Random) -> tup
     return (f"{options} {text!a} gives {found}, not {expected}" if found != expected else None), early
 
 
-def run_encoding(count: int, seed: int, tally: Tally) -> None:
-    """So many texts."""
-    with tqdm(total=count, unit=" cases", desc="encoding") as progress:
-        number = 0
-        while progress.n < count:
-            number += 1
-            generator = random.Random(f"stream of text {seed} {number}")
-            try:
-                spec, texts = random_encoding_case(generator)
-                encoder = Encoder(spec)
-            except HfBpeError:
-                continue
-            for text in texts:
-                wrong, early = check_encoding(encoder, text, generator)
-                if wrong is not None:
-                    raise Mismatch(f"tokenizer {number} of seed {seed}: {wrong} {spec.pattern!r} {spec.added_tokens} {spec.normalizer} {spec.sentencepiece}")
-                tally.add("encoding, some before the end" if early else "encoding, all at the end", 1)
-            progress.update(len(texts))
-
-
 def run(count: int, seed: int, tally: Tally) -> None:
-    """So many cases."""
-    with tqdm(total=count, unit=" cases", desc="streams") as progress:
+    """So many runs of ids, a tenth as many texts, and a thousandth borders."""
+    with tqdm(total=count, unit=" cases", desc="decoding") as progress:
         for number in range(-(-count // CASES_EACH)):
-            generator = random.Random(f"streams {seed} {number}")
-            name, spec = random_tokenizer(generator)
-            try:
-                encoder = Encoder(spec)
-            except HfBpeError:  # added tokens that normalising makes the same, or nothing
-                continue
-            for _ in range(CASES_EACH):
-                wrong = check_decoding(encoder, random_ids(spec, generator), generator)
-                if wrong is not None:
-                    raise Mismatch(f"tokenizer {number} of seed {seed} ({name}): {wrong}")
-            tally.add("decoding", CASES_EACH)
+            run_decoding(number, seed, tally)
             progress.update(CASES_EACH)
+    for number in tqdm(range(-(-count // (10 * TEXTS_EACH))), unit=" tokenizers", desc="encoding"):
+        run_encoding(number, seed, tally)
+    for number in tqdm(range(-(-count // (1000 * borders.TEXTS_EACH))), unit=" tokenizers", desc="borders"):
+        borders.run_completions(number, seed, tally)
+
+
+def run_decoding(number: int, seed: int, tally: Tally) -> None:
+    """One tokenizer, and runs of ids in random parts."""
+    generator = random.Random(f"streams {seed} {number}")
+    name, spec = random_tokenizer(generator)
+    try:
+        encoder = Encoder(spec)
+    except HfBpeError:  # added tokens that normalising makes the same, or nothing
+        return
+    for _ in range(CASES_EACH):
+        wrong = check_decoding(encoder, random_ids(spec, generator), generator)
+        if wrong is not None:
+            raise Mismatch(f"tokenizer {number} of seed {seed} ({name}): {wrong}")
+    tally.add("decoding", CASES_EACH)
+
+
+def run_encoding(number: int, seed: int, tally: Tally) -> None:
+    """One tokenizer, and texts in random parts."""
+    generator = random.Random(f"streams of text {seed} {number}")
+    try:
+        spec, texts = random_encoding_case(generator)
+        encoder = Encoder(spec)
+    except HfBpeError:
+        return
+    for text in texts:
+        wrong, early = check_encoding(encoder, text, generator)
+        if wrong is not None:
+            raise Mismatch(
+                f"tokenizer {number} of seed {seed}: {wrong}; pattern={spec.pattern!r}, added_tokens={spec.added_tokens}, "
+                f"normalizer={spec.normalizer}, sentencepiece={spec.sentencepiece}"
+            )
+        tally.add("encoding, some before the end" if early else "encoding, all at the end", 1)
