@@ -57,11 +57,11 @@ def canonicalise(encoder: Encoder, ids: Sequence[int]) -> list[int]:
 class Drift(NamedTuple):
     """Where ids part from those of their text.
 
-    index: the first id that differs, counted from the beginning of the prompt. byte: where its text begins. ids: those up to the next
+    place: the first id that differs, counted from the beginning of the prompt. byte: where its text begins. ids: those up to the next
     place where both have a border. canonical: what encoding gives there. in_prompt: whether an id of the prompt is among them.
     """
 
-    index: int
+    place: int
     byte: int
     ids: list[int]
     canonical: list[int]
@@ -77,7 +77,7 @@ def canonical_drift(encoder: Encoder, prompt_ids: Sequence[int], completion_ids:
     >>> from hf_bpe import TokenizerSpec
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> canonical_drift(Encoder(TokenizerSpec(vocab=vocab, merges=((b"a", b"b"),))), [120, 97], [98, 121])
-    Drift(index=1, byte=1, ids=[97, 98], canonical=[256], in_prompt=True)
+    Drift(place=1, byte=1, ids=[97, 98], canonical=[256], in_prompt=True)
     """
     prompt = list(map(index, prompt_ids))
     ids = _without_cut_off(encoder, [*prompt, *map(index, completion_ids)])

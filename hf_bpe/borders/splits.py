@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from hf_bpe.errors import BorderError
@@ -11,7 +11,6 @@ from hf_bpe.streaming.split_automaton import SplitAutomaton, split_automaton
 
 __all__ = ["OpenPiece", "Splits", "splits_of"]
 
-_MOST_STATES = 20_000
 _MOST_WAYS = 10_000
 
 
@@ -39,7 +38,7 @@ class Splits:
 
     def __init__(self, automaton: SplitAutomaton | None) -> None:
         self._automaton = automaton
-        self._samples = automaton.samples() if automaton is not None else []
+        self._samples = automaton.samples if automaton is not None else []
         self._endings: dict[tuple[int, frozenset[int]], bool] = {}
 
     def ways(self, text: str) -> list[OpenPiece]:
@@ -48,7 +47,7 @@ class Splits:
         if automaton is None:
             return [OpenPiece(0, (), 0, frozenset())]
         found = []
-        waiting = [(0, (), frozenset[int]())]
+        waiting: list[tuple[int, tuple[int, ...], frozenset[int]]] = [(0, (), frozenset())]
         while waiting:
             begin, borders, owed = waiting.pop()
             state = 0
@@ -124,29 +123,10 @@ class Splits:
                     queue.append(after)
         return None
 
-    @cached_property
+    @property
     def is_total(self) -> bool:
-        """Whether a match begins wherever the one before ended, in every text; False also where that is too much to find out."""
-        return self._automaton is None or _is_total(self._automaton, self._samples)
-
-
-def _is_total(automaton: SplitAutomaton, samples: list[str]) -> bool:
-    start = (0, frozenset[int]())
-    known = {start}
-    queue = [start]
-    for state, marked in queue:
-        for character in samples:
-            after = automaton.after(state, character)
-            behind = frozenset(automaton.after(found, character) for found in marked) | {automaton.marked(after)}
-            behind -= {automaton.never}
-            if not behind & automaton.accepting:  # the text may end here, and nothing has matched
-                return False
-            if automaton.always not in behind and (after, behind) not in known:
-                known.add((after, behind))
-                queue.append((after, behind))
-        if len(known) > _MOST_STATES:
-            return False
-    return True
+        """Whether no text is left between matches; False also where that is too much to find out."""
+        return self._automaton is None or self._automaton.is_total
 
 
 @lru_cache(maxsize=64)

@@ -55,16 +55,30 @@ class StreamingDecoder:
         >>> StreamingDecoder(encoder).feed([15339, 1917])  # doctest: +SKIP
         'hello world'
         """
+        known = self._known
         if len(ids) == 1:
-            text = self._known.get(ids[0])
+            text = known.get(ids[0])
             if text is not None:
                 return text
-        was_idle = self._known is self._texts
+        elif known:
+            try:
+                return "".join([known[token_id] for token_id in ids])
+            except KeyError:
+                pass
         text = self._feed(ids)
-        self._known = self._texts if self._is_idle() else _NONE
-        if was_idle and self._known is self._texts and len(ids) == 1:
-            self._texts[int(ids[0])] = text
+        was_idle, is_idle = known is self._texts, self._is_idle()
+        self._known = self._texts if is_idle else _NONE
+        if was_idle and is_idle:
+            self._learn(ids, text)
         return text
+
+    def _learn(self, ids: Sequence[int], text: str) -> None:
+        """Note the text of ids that came when nothing was pending and left nothing pending."""
+        if len(ids) == 1:
+            self._texts[int(ids[0])] = text
+        elif self._rules.is_sentencepiece:  # several bytes pieces at once are as fast without the table
+            for token_id in {*map(int, ids)} - self._texts.keys():
+                self.copy().feed([token_id])
 
     def _is_idle(self) -> bool:
         return self._begun and not self._held and not self._space and self._denormalising is None

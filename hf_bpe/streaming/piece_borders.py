@@ -40,7 +40,7 @@ class PieceBorders:
 
     def is_gap(self, text: str, start: int, stop: int) -> bool:
         """Whether no match begins at any place from `start` to before `stop`, whatever follows the text."""
-        return all(self._has_no_match(text, place) for place in range(start, stop))
+        return not self._automaton.is_total and all(self._has_no_match(text, place) for place in range(start, stop))
 
     def _has_no_match(self, text: str, start: int) -> bool:
         automaton = self._automaton

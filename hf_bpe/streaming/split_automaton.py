@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from hf_bpe.pattern_syntax import normal_form, parse
 from hf_bpe.pattern_syntax.normal_form import NormalForm
 
 __all__ = ["SplitAutomaton", "split_automaton"]
+
+_MOST_STATES = 5000
 
 
 class SplitAutomaton:
@@ -45,10 +47,31 @@ class SplitAutomaton:
         """The state once the mark was read."""
         return self.table[state][-1]
 
+    @cached_property
     def samples(self) -> list[str]:
         """A character for each letter that a text can hold."""
         found = dict(zip(reversed(self._numbers), reversed(self._starts), strict=True))
         return [chr(start) for _, start in sorted(found.items()) if not 0xD800 <= start <= 0xDFFF]
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether a match begins wherever the one before ended, in every text; False also where that is too much to find out."""
+        start = (0, frozenset[int]())
+        known = {start}
+        queue = [start]
+        for state, marked in queue:
+            for character in self.samples:
+                after = self.after(state, character)
+                behind = frozenset(self.after(found, character) for found in marked) | {self.marked(after)}
+                behind -= {self.never}
+                if not behind & self.accepting:  # the text may end here, and nothing has matched
+                    return False
+                if self.always not in behind and (after, behind) not in known:
+                    known.add((after, behind))
+                    queue.append((after, behind))
+            if len(known) > _MOST_STATES:
+                return False
+        return True
 
 
 @lru_cache(maxsize=64)
