@@ -86,8 +86,7 @@ def canonical_drift(encoder: Encoder, prompt_ids: Sequence[int], completion_ids:
         return None
     pairs = enumerate(zip(ids, canonical, strict=False))
     first = next((n for n, (own, other) in pairs if own != other), min(len(ids), len(canonical)))
-    ends = list(accumulate(len(encoder.decode_single_token_bytes(i)) for i in ids))
-    others = list(accumulate(len(encoder.decode_single_token_bytes(i)) for i in canonical))
+    ends, others = (list(accumulate(map(len, _bytes_of(encoder, run)))) for run in (ids, canonical))
     common = min({*ends[first:]} & {*others[first:]}, default=None)
     stop = ends.index(common, first) + 1 if common is not None else len(ids)
     other_stop = others.index(common, first) + 1 if common is not None else len(canonical)
@@ -126,7 +125,7 @@ def _parts(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> list[
 
 
 def _text(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> str:
-    content = b"".join(map(encoder.decode_single_token_bytes, ids[start:stop]))
+    content = b"".join(_bytes_of(encoder, ids[start:stop]))
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -140,13 +139,24 @@ def _text(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> str:
     return text.removesuffix(" ") if rules.treat_whitespace_as_suffix else text.removeprefix(" ")
 
 
+def _bytes_of(encoder: Encoder, ids: Sequence[int]) -> list[bytes]:
+    """The bytes of each id, and for the unknown one those of an unknown character."""
+    contents = list(map(encoder.decode_single_token_bytes, ids))
+    unknown = tables_of(encoder).unknown
+    if unknown is not None and unknown[0] in ids:
+        contents = [
+            unknown[1].encode() if token_id == unknown[0] else content for token_id, content in zip(ids, contents, strict=True)
+        ]
+    return contents
+
+
 def _without_cut_off(encoder: Encoder, ids: list[int]) -> list[int]:
     """The ids without those at the end that hold a part of an incomplete character."""
     tables = tables_of(encoder)
     start = next(
         (n + 1 for n in range(len(ids) - 1, -1, -1) if ids[n] in tables.special_tokens or ids[n] in tables.mute_ids), 0
     )
-    content = [encoder.decode_single_token_bytes(token_id) for token_id in ids[start:]]
+    content = _bytes_of(encoder, ids[start:])
     tail = b"".join(content)[-3:]
     length = next((n for n in range(len(tail), 0, -1) if _is_incomplete(tail[-n:])), 0)
     while length > 0 and content:

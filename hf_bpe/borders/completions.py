@@ -229,8 +229,9 @@ class _Search:
             head = (*lead, *tables.merged(content[:place]))
             for token, token_id in tables.starting_with(content[place:]):
                 self._count()
-                candidates.append(((*head, token_id), token[len(content) - place :]))
-        candidates = [(ids, behind) for ids, behind in candidates if _is_beginning(behind)]
+                behind = token[len(content) - place :]
+                if _is_beginning(behind) and (not head or self._stay(head[-1], token_id)):
+                    candidates.append(((*head, token_id), behind))
         self._try_all([((*way.head, *ids), behind.decode()) for ids, behind in candidates if _is_text(behind)])
         for ids, behind in candidates:
             if (*way.head, *ids) not in self.found:
@@ -240,7 +241,7 @@ class _Search:
         """Look for a text that makes the ids, which the bytes `behind` do not by themselves, or leave a character incomplete."""
         spec, text = self._encoder.spec, way.text.encode()
         is_looked_up = spec.ignore_merges and len(ids) == 1 and text + behind in spec.vocab
-        can_go_on = tuple(self._tables.merged(text + behind)) == ids
+        can_go_on = len(ids) > 1 or tuple(self._tables.merged(text + behind)) == ids
         if not (is_looked_up or can_go_on):
             return
         wanted = (*way.head, *ids)
@@ -276,17 +277,19 @@ class _Search:
 
     def _neighbours(self, last: int, added: bytes, part: bytes) -> Iterator[tuple[int, bytes]]:
         """Tokens that stay beside the last one when merged, as (id, bytes behind the text)."""
-        tables = self._tables
-        left = tables.bytes_of[last]
-        for token, token_id in tables.within_characters if part else tables.by_length:
-            if not _is_beginning(part + token):
-                continue
-            stays = self._stays.get((last, token_id))
-            if stays is None:
-                self._count()
-                stays = self._stays[last, token_id] = tables.merged(left + token) == [last, token_id]
-            if stays:
+        for token, token_id in self._tables.within_characters if part else self._tables.by_length:
+            if _is_beginning(part + token) and self._stay(last, token_id):
                 yield token_id, added + token
+
+    def _stay(self, left: int, right: int) -> bool:
+        """Whether two tokens, merged together, stay as they are."""
+        known = self._stays.get((left, right))
+        if known is None:
+            self._count()
+            bytes_of = self._tables.bytes_of
+            known = self._tables.merged(bytes_of[left] + bytes_of[right]) == [left, right]
+            self._stays[left, right] = known
+        return known
 
 
 class _Way(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
+from codecs import utf_8_decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,13 +13,14 @@ from hf_bpe.engine import Encoder
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.errors import BorderError
 from hf_bpe.streaming.rules import decoding_rules
-from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Spans", "spans_of_ids", "spans_of_text"]
+
+_SMALLEST_WINDOW = 8
 
 
 @dataclass(frozen=True)
@@ -122,23 +123,21 @@ def _between_breaks(ids: Sequence[int], breaks: frozenset[int]) -> Iterator[tupl
 
 def _characters(parts: Sequence[bytes], *, one_each: bool) -> list[int]:
     """For each byte the number of the character that it is part of. one_each: each byte that is no part of one is one itself."""
-    numbers: list[int] = []
-    done = 0
-    for part in parts:
-        decoder = getincrementaldecoder("utf-8")(ONE_FOR_EACH_BYTE if one_each else "replace")
-        held = 0
-        for place in range(len(part)):
-            made = decoder.decode(part[place : place + 1], place == len(part) - 1)
-            held += 1
-            # What was held is one character with this byte, or, as no character, one U+FFFD or one for each byte.
-            if one_each and held > 1 and len(made) >= held - 1 and made[0] == "\ufffd":
-                sizes = [1] * len(made)
-            elif len(made) == 2:
-                sizes = [held - 1, 1]
-            else:
-                sizes = [held - len(decoder.getstate()[0])] * len(made)
-            for size in sizes:
-                numbers += [done] * size
-                done += 1
-                held -= size
-    return numbers
+    sizes = [size for part in parts for size in _sizes(part, one_each=one_each)]
+    return [number for number, size in enumerate(sizes) for _ in range(size)]
+
+
+def _sizes(content: bytes, *, one_each: bool) -> Iterator[int]:
+    """How many bytes each character has, in turn."""
+    done, window = 0, _SMALLEST_WINDOW
+    while done < len(content):
+        part = content[done : done + window]  # not all that is left, which each bad byte would copy again
+        bad, window = 0, 2 * window
+        try:
+            text, used = utf_8_decode(part, "strict", done + len(part) == len(content))
+        except UnicodeDecodeError as error:
+            text, used = part[: error.start].decode(), error.start
+            bad, window = error.end - error.start, _SMALLEST_WINDOW
+        yield from (len(character.encode()) for character in text)
+        yield from [1] * bad if one_each else [bad] * (bad > 0)
+        done += used + bad

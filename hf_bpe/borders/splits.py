@@ -51,16 +51,22 @@ class Splits:
         while waiting:
             begin, borders, owed = waiting.pop()
             state = 0
+            ends: dict[int, int] = {}  # where the piece may end -> the state behind it, read on to where we are
             for place in range(begin, len(text)):
-                if place > begin and (marked := automaton.marked(state)) != automaton.never:
-                    waiting.append((place, (*borders, place), owed | {marked}))
+                if place > begin:
+                    ends[place] = automaton.marked(state)
                 state = automaton.after(state, text[place])
-                owed = self._read(owed, text[place])
-                if state == automaton.never or automaton.never in owed:
+                ends = {
+                    end: after
+                    for end, before in ends.items()
+                    if (after := automaton.after(before, text[place])) != automaton.never
+                }
+                if state == automaton.never and not ends:
                     break
-            else:
-                way = OpenPiece(begin, borders, state, owed)
-                found += [way] if self._can_end(way) else []
+            waiting += [(end, (*borders, end), owed | {after}) for end, after in ends.items()]
+            way = OpenPiece(begin, borders, state, owed)
+            if state != automaton.never and self._can_end(way):
+                found.append(way)
             if len(found) + len(waiting) > _MOST_WAYS:
                 raise BorderError(
                     f"the end of the text can be split in more than {_MOST_WAYS:,} ways; cut the text before {text!r:.80}"

@@ -97,16 +97,27 @@ class Tables:
         return np.array(sorted({*self.spec.vocab.values(), *(token.id for token in self.spec.added_tokens)}), np.int64)
 
     @cached_property
+    def unknown(self) -> tuple[int, str] | None:
+        """The id that encoding gives for what is no piece, and a character that is none; None where it never does."""
+        rules = self.spec.sentencepiece
+        if rules is None or rules.byte_fallback:
+            return None
+        known = {character for piece in rules.pieces for character in piece.content}
+        return rules.unk_id, next(chr(n) for n in range(0x10FFFD, 0, -1) if chr(n) not in known)
+
+    @cached_property
     def mute_ids(self) -> frozenset[int]:
-        """The ids that no text stands for: unknown pieces, and control pieces that are no added tokens."""
+        """The ids that no text gives: control pieces that are no added tokens, and the unknown one if characters become bytes."""
         rules, spelt = self.spec.sentencepiece, {*self.spec.special_tokens.values()}
-        pieces = rules.pieces if rules is not None else ()
-        return frozenset(n for n, p in enumerate(pieces) if p.kind == "unknown" or (p.kind == "control" and n not in spelt))
+        kinds = ("control",) if self.unknown else ("control", "unknown")
+        silent = {n for n, p in enumerate(rules.pieces if rules is not None else ()) if p.kind in kinds}
+        return frozenset(n for n in silent if n not in spelt or (rules is not None and n == rules.unk_id))
 
     @cached_property
     def special_tokens(self) -> dict[int, str]:
         """Id -> text of the special tokens that have one."""
-        return {token_id: content for content, token_id in self.spec.special_tokens.items() if token_id not in self.mute_ids}
+        silent = self.mute_ids | {self.unknown[0]} if self.unknown else self.mute_ids
+        return {token_id: content for content, token_id in self.spec.special_tokens.items() if token_id not in silent}
 
     # -- merging ------------------------------------------------------------------------------------------------------
 
