@@ -21,7 +21,7 @@ from hf_bpe.errors import BorderError
 from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.streaming.added import AddedTokens, SpecialTokens
-from hf_bpe.streaming.cutting import cutter_of
+from hf_bpe.streaming.encoding import StreamingEncoder
 
 __all__ = ["Completions", "StablePart", "encode_with_completions", "stable_part"]
 
@@ -66,16 +66,14 @@ def stable_part(
     >>> stable_part(Encoder(spec), "a bc")
     StablePart(ids=[97, 32], rest='bc')
     """
-    options: Any = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-    cutter = cutter_of(encoder, allowed_special, disallowed_special)
-    if cutter is None:
+    stream = StreamingEncoder(encoder, allowed_special=allowed_special, disallowed_special=disallowed_special)
+    if not stream.is_streaming:
         raise BorderError(
             "nothing can be proved of texts of this tokenizer: its pattern looks back or is too large, an added token must stand alone, "
             "or it normalises in a way that looks at the whole text. Encode the text when it is complete"
         )
-    ids, spans = encoder.encode_with_offsets(text, **options)
-    end, resume = cutter(text := as_unicode(text))
-    return StablePart(ids[: spans[:, 0].searchsorted(end)].tolist() if end else [], text[resume:])
+    ids = stream.feed(text) + stream.settle()
+    return StablePart(ids, as_unicode(stream.pending))
 
 
 def encode_with_completions(

@@ -108,15 +108,23 @@ class StreamingEncoder:
         self._kept.append(text)
         self._size += len(text)
 
-    def _add(self, block: str) -> list[int]:
-        """The ids that can be given out now, whose text goes."""
-        self._keep(block)
-        if self._cutter is None or self._size < self._next_look:
-            return []
+    def settle(self) -> list[int]:
+        """The ids that are certain by now, where `feed` may have put off looking.
+
+        >>> stream.settle()  # doctest: +SKIP
+        []
+        """
         text = "".join(self._kept)
+        if self._cutter is None or not text:
+            return []
         self.steps += len(text)
         ids, spans = self._encoder.encode_with_offsets(text, **self._options)
         end, resume = self._cutter(text)
         self._kept, self._size = [text[resume:]], len(text) - resume
         self._next_look = self._size + (1 if resume or self._size <= _SMALL else self._size // 4)
         return list(ids[: spans[:, 0].searchsorted(end)].tolist()) if end else []
+
+    def _add(self, block: str) -> list[int]:
+        """The ids that can be given out now, whose text goes."""
+        self._keep(block)
+        return self.settle() if self._size >= self._next_look else []

@@ -148,6 +148,22 @@ def test_sentencepiece_models_of_which_nothing_is_known_do_not_stream(name: str)
     assert stream.feed(PROSE) + stream.finish() == encoder.encode(PROSE)
 
 
+def test_the_reference_engine_streams_too() -> None:
+    encoder = Encoder(byte_spec("gpt2", normalizer=("NFC",)), engine="reference")
+    stream = StreamingEncoder(encoder)
+    ids = [i for character in PROSE for i in stream.feed(character)]
+    assert len(ids) > len(PROSE) // 2
+    assert ids + stream.finish() == encoder.encode(PROSE)
+
+
+def test_a_look_that_was_put_off_can_be_had_at_once(cl100k: Encoder) -> None:
+    stream = StreamingEncoder(cl100k)
+    assert stream.feed("a" * 1000) == []
+    assert stream.feed(" b") == []
+    assert stream.settle() == cl100k.encode("a" * 1000)
+    assert (stream.pending, stream.settle(), stream.finish()) == (" b", [], cl100k.encode(" b"))
+
+
 def test_a_copy_goes_on_by_itself(cl100k: Encoder) -> None:
     stream = StreamingEncoder(cl100k)
     stream.feed("Hello wor")
