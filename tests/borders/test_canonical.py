@@ -11,14 +11,14 @@ from hf_bpe import AddedToken, BorderError, Encoder, UnknownTokenError
 from hf_bpe.borders import Drift, canonical_drift, canonicalise, is_canonical
 from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.support.pieces import TRAINED, model
-from tests.support.vocabularies import byte_spec, cl100k_spec
+from tests.support.vocabularies import byte_spec, cl100k_encoder
 
 TEXT = "Hello wörld, 日本語 <|endoftext|> it's\n\n  fine"
 
 
 @pytest.fixture(scope="module")
 def cl100k() -> Encoder:
-    return Encoder(cl100k_spec())
+    return cl100k_encoder()
 
 
 @pytest.fixture(scope="module")

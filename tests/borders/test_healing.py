@@ -10,12 +10,12 @@ from conversion.sentencepiece.model import parse_model
 from hf_bpe import BorderError, Encoder
 from hf_bpe.borders import Healed, allowed_mask, allowed_next, encode_with_completions, heal, warn_trailing_space
 from tests.support.pieces import model
-from tests.support.vocabularies import byte_spec, cl100k_spec
+from tests.support.vocabularies import byte_spec, cl100k_encoder
 
 
 @pytest.fixture(scope="module")
 def cl100k() -> Encoder:
-    return Encoder(cl100k_spec())
+    return cl100k_encoder()
 
 
 @pytest.fixture(scope="module")

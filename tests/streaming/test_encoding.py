@@ -15,14 +15,14 @@ from tests.fuzz.streams import parts, run_encoding
 from tests.fuzz.subjects import Tally
 from tests.support.pieces import model
 from tests.support.text import TROUBLE
-from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec
+from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
 
 PROSE = "The quick brown fox jumps over the lazy dog; it's 12345 o'clock.\n\n  Où est-il ? 日本語の文章です。 "
 
 
 @pytest.fixture(scope="module")
 def cl100k() -> Encoder:
-    return Encoder(cl100k_spec())
+    return cl100k_encoder()
 
 
 def test_random_tokenizers_texts_and_splits() -> None:
@@ -185,7 +185,7 @@ def test_no_text_is_refused_and_changes_nothing(cl100k: Encoder) -> None:
 
 @pytest.mark.parametrize("text", ["a", " ", "中", "\u0301", "\n"])
 def test_a_text_without_a_cut_is_not_looked_at_again_and_again(text: str) -> None:
-    encoder = Encoder(cl100k_spec())
+    encoder = cl100k_encoder()
     steps = []
     for size in (2000, 4000, 8000, 16000):
         stream = StreamingEncoder(encoder)
