@@ -70,7 +70,6 @@ class Format:
     converted: spec, checks -> the spec in the dialect of the format, for one that holds another.
     write: spec, file name, checks -> file name -> content, the nearest there is where `checks` found a loss. None: reading only.
         Both raise `ConversionRefused` where there is no such file at all.
-    has_normalizer: whether the file itself can say how byte-level texts are normalised.
     ending: what the name of a file has to end in, if anything.
     as_run: spec, what was written, file name -> what its own library makes of it, which knows no sidecar of ours.
     """
@@ -83,7 +82,6 @@ class Format:
     read: Callable[[Path, Given], TokenizerSpec]
     write: Callable[[TokenizerSpec, str, Checks], dict[str, bytes]] | None = None
     converted: Callable[[TokenizerSpec, Checks], TokenizerSpec] | None = None
-    has_normalizer: bool = False
     ending: str = ""
     as_run: Callable[[TokenizerSpec, Mapping[str, bytes], str], AsRun] | None = None
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from conversion.callers import leave_to_callers
 from conversion.equality import never_produced, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import parse_json
@@ -75,12 +76,7 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     spelled = read_vocab(parse_json(texts[vocab_file.name], str(vocab_file)), f"{vocab_file}: $")
     lines = _lines(texts[merges_file.name], str(merges_file))
     added = _added_tokens(given, sidecar, spelled, lines)
-    pattern, unmatched = _split_rule(given, sidecar)
-    rules: dict[str, Any] = {
-        "pattern": pattern,
-        "unmatched": unmatched,
-        "ignore_merges": sidecar.ignore_merges if sidecar else False,
-    }
+    rules = _split_rule(given, sidecar) | {"ignore_merges": sidecar.ignore_merges if sidecar else False}
     normalisation = sidecar.normalisation if sidecar else {}
     fields = {**rules, **normalisation, "added_tokens": added, "provenance": {"format": name, "file": vocab_file.name}}
     by_sidecar = sidecar.only_added if sidecar and given.special_tokens is None else None
@@ -97,12 +93,11 @@ def _read(path: Path, given: Given, *, name: str) -> TokenizerSpec:
     )
 
 
-def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Literal["keep", "drop"]]:
-    if given.pattern is not ...:
-        return given.resolved_pattern(), "keep"
-    if sidecar is not None:
-        return sidecar.pattern, sidecar.unmatched
-    return NAMED_PATTERNS["gpt2"].pattern, "keep"
+def _split_rule(given: Given, sidecar: Sidecar | None) -> dict[str, Any]:
+    if sidecar is not None and given.pattern is ...:
+        return sidecar.split
+    pattern = NAMED_PATTERNS["gpt2"].pattern if given.pattern is ... else given.resolved_pattern()
+    return {"pattern": pattern, "unmatched": "keep", "stages": ()}
 
 
 def _added_tokens(given: Given, sidecar: Sidecar | None, spelled: dict[str, int], lines: list[str]) -> tuple[AddedToken, ...]:
@@ -146,10 +141,13 @@ def _parse_pair(line: str, where: str) -> tuple[str, str]:
 
 
 def _write(spec: TokenizerSpec, _: str, checks: Checks, *, name: str) -> dict[str, bytes]:
+    leave_to_callers(spec, checks, takes_stages=True)
     check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
-    if spec.pattern != NAMED_PATTERNS["gpt2"].pattern:
+    if spec.stages:
+        checks.suppose("the reader splits text by the pattern that stands in the sidecar, and the pieces by its stages")
+    elif spec.pattern != NAMED_PATTERNS["gpt2"].pattern:
         checks.suppose("the reader splits text by the pattern that stands in the sidecar, not by GPT-2's")
-    if any(token.content != _END_OF_TEXT for token in spec.added_tokens):
+    if any(token != AddedToken(_END_OF_TEXT, token.id) for token in spec.added_tokens):
         checks.suppose("the reader takes the tokens for special that stand in the sidecar")
     spelled = spell_vocab(spec)
     for token in sorted(spec.added_tokens, key=lambda token: token.id):
@@ -179,9 +177,7 @@ def _format(name: str, description: str) -> Format:
         recognises=partial(_recognises, name=name),
         read=partial(_read, name=name),
         write=partial(_write, name=name),
-        as_run=lambda spec, *_: AsRun(
-            "this package, by the files' merges only", spec.replace(ignore_merges=False, normalizer=(), add_prefix_space=False)
-        ),
+        as_run=lambda spec, *_: AsRun("this package, by the files' merges only", spec.replace(ignore_merges=False)),
     )
 
 

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conversion.equality import covers_every_text, one_pattern, usable_vocab
+from conversion.callers import leave_to_callers
+from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec
 from conversion.merges import check_lookup
+from conversion.overlaps import texts_of_overlaps
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict
 from conversion.verdict import Checks
@@ -161,7 +163,12 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         raise FormatError(f"{name}: minbpe loads only files whose name ends in .model; give it such a name")
     _refuse_ids(spec)
     checks.hold("ids are numbered as the file numbers them, each token made of tokens before it")
-    checks.expect("added tokens are special tokens, found by their text", flag_conflict(spec.added_tokens))
+    checks.expect(
+        "added tokens are special tokens, found by their text",
+        flag_conflict(spec.added_tokens),
+        lambda: texts_of_overlaps(spec.added_tokens),
+    )
+    leave_to_callers(spec, checks)
     check_lookup(usable_vocab(spec), spec.merges, spec.ignore_merges, checks)
     if spec.pattern is not None:
         checks.suppose("texts hold no characters newer than Unicode 16, which the regex module that minbpe uses may know")
@@ -177,7 +184,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         "",
     ]
     content = "\n".join(lines).encode()
-    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
+    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
 
 
 def _refuse_ids(spec: TokenizerSpec) -> None:
@@ -207,7 +214,7 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
 
 
 def _written_pattern(spec: TokenizerSpec) -> str:
-    pattern = one_pattern(spec)
+    pattern = spec.pattern
     if pattern is None:
         return ""
     if spec.unmatched == "keep" and not covers_every_text(pattern):

@@ -1,4 +1,4 @@
-"""Normalizers of the byte-level dialect in files: as JSON, and what to say of a format that has none."""
+"""Normalizers of the byte-level dialect in files: as JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any, get_args
 
 from conversion.json_text import field
 from hf_bpe.errors import ConversionRefused, FormatError, PatternError
-from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace, describe
+from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace
 from hf_bpe.pattern_syntax import translate
 from hf_bpe.patterns import check_pattern, pattern_for
-from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["caller_must_normalise", "read_normalizer", "write_normalizer"]
+__all__ = ["read_normalizer", "write_normalizer"]
 
 _STRIPS: dict[NormalizerStep, tuple[bool, bool]] = {
     "Strip": (True, True),
@@ -21,20 +20,6 @@ _STRIPS: dict[NormalizerStep, tuple[bool, bool]] = {
     "StripRight": (False, True),
 }
 _NAMED: dict[object, NormalizerStep] = {name: name for name in get_args(NamedStep) if name not in ("StripLeft", "StripRight")}
-
-
-def caller_must_normalise(spec: TokenizerSpec) -> str | None:
-    """What whoever uses a file without a normalizer has to do to every text first, in words; None where that is nothing.
-
-    Of the formats here only tokenizer.json has one, so the same ids come out of the others under this condition only. Our
-    sidecar beside a file carries the normalizer, so that it is read back as it was.
-
-    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), normalizer=("NFC",))
-    >>> caller_must_normalise(spec)
-    'every text has to be normalised before it is encoded (NFC)'
-    """
-    changes = describe(spec.normalizer, spec.add_prefix_space)
-    return f"every text has to be normalised before it is encoded ({changes})" if changes else None
 
 
 def read_normalizer(data: object, where: str) -> tuple[NormalizerStep, ...]:

@@ -9,6 +9,7 @@ carries it, for every format alike: `x.tiktoken` has `x.tiktoken.hf_bpe.json`, a
       "files": {"x.tiktoken": "<sha256 of that file>"},      one entry for each file it belongs to
       "pattern": "...",                                      `regex` syntax, or null: the whole text is one piece
       "unmatched": "keep",                                   or "drop"
+      "stages": ["..."],                                     patterns that split the pieces further; only where there are some
       "ignore_merges": false,
       "normalizer": {"type": "NFC"},                         as in tokenizer.json; only where there is one
       "add_prefix_space": true,                              only where it is so
@@ -29,9 +30,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from conversion.equality import first_difference, one_pattern, usable_vocab
+from conversion.equality import first_difference, usable_vocab
 from conversion.json_text import check_id, field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
+from conversion.verdict import Checks
 from hf_bpe.errors import FormatError, PatternError, SpecError
 from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import check_pattern
@@ -72,8 +74,14 @@ class Sidecar:
     added_tokens: tuple[AddedToken, ...]
     in_vocab: frozenset[int]
     merges: tuple[tuple[int, int], ...] | None
+    stages: tuple[str, ...] = ()
     normalizer: tuple[NormalizerStep, ...] = ()
     add_prefix_space: bool = False
+
+    @property
+    def split(self) -> dict[str, Any]:
+        """How text is split, as fields of a spec."""
+        return {"pattern": self.pattern, "unmatched": self.unmatched, "stages": self.stages}
 
     @property
     def normalisation(self) -> dict[str, Any]:
@@ -102,8 +110,9 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
         "format": _FORMAT,
         "version": _VERSION,
         "files": {name: _sha256(content) for name, content in main_files.items()},
-        "pattern": one_pattern(spec),
+        "pattern": spec.pattern,
         "unmatched": spec.unmatched,
+        **({"stages": list(spec.stages)} if spec.stages else {}),
         "ignore_merges": spec.ignore_merges,
         **({"normalizer": write_normalizer(spec.normalizer)} if spec.normalizer else {}),
         **({"add_prefix_space": True} if spec.add_prefix_space else {}),
@@ -116,10 +125,13 @@ def write_sidecar(spec: TokenizerSpec, main_files: Mapping[str, bytes], *, with_
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def with_sidecar_where_needed(spec: TokenizerSpec, name: str, content: bytes, found: TokenizerSpec | None) -> dict[str, bytes]:
+def with_sidecar_where_needed(
+    spec: TokenizerSpec, name: str, content: bytes, found: TokenizerSpec | None, checks: Checks
+) -> dict[str, bytes]:
     """A file, and its sidecar if the file alone reads back as another tokenizer (`found`), or not at all (None)."""
     main = {name: content}
     if found is not None and first_difference(spec, found) is None:
+        checks.read_back = True
         return main
     other_merges = found is None or found.merges != spec.merges
     return main | {file_sidecar(name): write_sidecar(spec, main, with_merges=other_merges)}
@@ -133,9 +145,8 @@ def as_sidecar_says(spec: TokenizerSpec, sidecar: Sidecar | None, where: str) ->
     try:
         return spec.replace(
             merges=spec.merges if merges is None else merges,
-            pattern=sidecar.pattern,
-            unmatched=sidecar.unmatched,
             ignore_merges=sidecar.ignore_merges,
+            **sidecar.split,
             **sidecar.normalisation,
             added_tokens=sidecar.added_tokens,
         )
@@ -177,9 +188,11 @@ def _parse(data: dict[str, Any], where: str) -> Sidecar:
         raise FormatError(f"{where}.unmatched must be 'keep' or 'drop', not {unmatched!r}")
     tokens = field(data, "added_tokens", list, where)
     merges = field(data, "merges", list, where) if "merges" in data else None
+    stages = field(data, "stages", list, where) if "stages" in data else []
     return Sidecar(
         pattern=pattern,
         unmatched=unmatched,  # type: ignore[arg-type]
+        stages=tuple(_stage(stage, f"{where}.stages[{n}]") for n, stage in enumerate(stages)),
         ignore_merges=field(data, "ignore_merges", bool, where),
         added_tokens=tuple(parse_added_token(token, f"{where}.added_tokens[{n}]") for n, token in enumerate(tokens)),
         in_vocab=frozenset(check_id(i, f"{where}.in_vocab[{n}]") for n, i in enumerate(field(data, "in_vocab", list, where))),
@@ -195,6 +208,12 @@ def _checked_pattern(pattern: str, where: str) -> str:
     except PatternError as error:
         raise FormatError(f"{where}: {error}") from None
     return pattern
+
+
+def _stage(data: object, where: str) -> str:
+    if not isinstance(data, str):
+        raise FormatError(f"{where} must be a pattern, not {data!r:.60}")
+    return _checked_pattern(data, where)
 
 
 def parse_added_token(data: object, where: str) -> AddedToken:

@@ -19,9 +19,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from conversion.callers import leave_to_callers
 from conversion.equality import usable_vocab
 from conversion.format import AsRun, Format, Given
 from conversion.json_text import field, parse_json
+from conversion.overlaps import texts_of_overlaps
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.file import PATTERN_TRANSLATED, tiktoken_pattern
 from conversion.tiktoken.rank_tables import check_ranks, flag_conflict, spec_of_ranks
@@ -155,7 +157,12 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     _refuse_ids(spec, tokens)
     checks.hold("ids are numbered as the file numbers them")
     check_ranks(spec, checks)
-    checks.expect("added tokens are special tokens, found by their text", flag_conflict(spec.added_tokens))
+    leave_to_callers(spec, checks)
+    checks.expect(
+        "added tokens are special tokens, found by their text",
+        flag_conflict(spec.added_tokens),
+        lambda: texts_of_overlaps(spec.added_tokens),
+    )
     checks.hold(PATTERN_TRANSLATED)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     data = {
@@ -170,7 +177,7 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
         "special_tokens": [{"rank": t.id, "token_str": t.content, "is_control": True} for t in added],
     }
     content = json.dumps(data).encode()
-    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name))
+    return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
 
 
 def _refuse_ids(spec: TokenizerSpec, tokens: list[tuple[bytes, int]]) -> None:

@@ -97,6 +97,16 @@ class Verdict:
             return "lossy"
         return "conditional" if self.conditions else "exact"
 
+    def refuse(self, allow_lossy: bool) -> None:
+        """Raise `ConversionRefused` where there is no such file, or only a lossy one, and that is not allowed."""
+        if self.impossible is not None:
+            raise ConversionRefused(self.impossible)
+        if self.losses and not allow_lossy:
+            raise ConversionRefused(
+                f"{self.format} cannot hold this tokenizer exactly: {'; '.join(self.losses)}. allow_lossy=True writes the nearest "
+                "file, and beside it a report of how much is lost"
+            )
+
     def summary(self) -> str:
         """The verdict as text."""
         lines = [f"{self.format}: {_HEADLINES[self.kind]}"]
@@ -114,9 +124,13 @@ class Verdict:
 
 
 class Checks:
-    """What a writer finds on its way."""
+    """What a writer finds on its way.
+
+    read_back: whether it has read what it wrote, as whoever loads it will, and found the same tokenizer.
+    """
 
     def __init__(self) -> None:
+        self.read_back = False
         self.held: list[str] = []
         self.conditions: list[str] = []
         self.losses: list[str] = []
@@ -159,7 +173,10 @@ class Checks:
     def refuse_losses(self, target: str) -> None:
         """Raise `ConversionRefused` if anything is lost."""
         if self.losses:
-            raise ConversionRefused(f"{target} cannot hold this tokenizer exactly: {'; '.join(self.losses)}")
+            raise ConversionRefused(
+                f"{target} cannot hold this tokenizer exactly: {'; '.join(self.losses)}. `hf-bpe convert --allow-lossy` writes the "
+                "nearest there is"
+            )
 
     def verdict(self, format_name: str) -> Verdict:
         """What all of it comes to."""

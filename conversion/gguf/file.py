@@ -21,7 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conversion.equality import never_produced, one_pattern, usable_vocab
+from conversion.callers import leave_to_callers
+from conversion.equality import never_produced, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.gguf import pieces as gguf_pieces
 from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
@@ -36,6 +37,7 @@ from conversion.gguf.tokens import (
     write_settings,
 )
 from conversion.merges import out_of_reach
+from conversion.overlaps import texts_of_overlaps
 from conversion.printable import Pair, native_table, read_merges, spell, spell_merges
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
 from conversion.tiktoken.rank_tables import flag_conflict
@@ -175,15 +177,17 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if spec.sentencepiece is not None:
         return {name: serialise(head | settings | gguf_pieces.entries_of(spec, spec.sentencepiece, checks))}
     content = serialise(head | settings | _byte_level_entries(spec, checks))
-    return with_sidecar_where_needed(spec, name, content, None if checks.losses else _parse(content, name, name, Given()))
+    found = None if checks.losses else _parse(content, name, name, Given())
+    return with_sidecar_where_needed(spec, name, content, found, checks)
 
 
 def _byte_level_entries(spec: TokenizerSpec, checks: Checks) -> dict[str, bytes]:
     vocab = usable_vocab(spec)
     lookup_matters = bool(out_of_reach(vocab, spec.merges))
-    known = pre_tokenizer_for(one_pattern(spec), spec.ignore_merges if lookup_matters else None)
+    known = pre_tokenizer_for(spec.pattern, spec.ignore_merges if lookup_matters else None)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     contents, kinds = _token_arrays(spec, vocab)
+    leave_to_callers(spec, checks)
     over = reaching_over(known, spec.pattern, vocab)
     checks.expect(f"llama.cpp's pre-tokenizer {known.name!r} splits text so that no id tells the difference", over)
     checks.expect(
@@ -192,7 +196,7 @@ def _byte_level_entries(spec: TokenizerSpec, checks: Checks) -> dict[str, bytes]
         or control_conflict(token.content for token in added if not token.special)
         or overlap_conflict([token.content for token in added])
         or (_piece_conflict(added, spec.pattern) if known.ignore_merges else None),
-        lambda: (token.content for token in added),
+        lambda: texts_of_overlaps(added),
     )
     checks.suppose("texts hold no digits that are newer than the tables of the llama.cpp that runs the file")
     return {

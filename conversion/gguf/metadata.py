@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from hf_bpe.errors import ConversionRefused, FormatError
@@ -77,18 +78,19 @@ class _Cursor:
     def _strings(self, what: str, count: int) -> list[str]:
         """The same for many, in a third of the time; what is wrong with one that cannot be read, `string` says."""
         found: list[str] = []
-        length_at, content = _LENGTH.unpack_from, self.content
+        length_at, content, end, place = _LENGTH.unpack_from, self.content, self.end, self.place
         try:
             # A string takes 8 bytes or more, so a count that is too large ends the loop soon.
             for _ in range(count):
-                start = self.place + 8
-                stop = start + length_at(content, self.place)[0]
-                if stop > self.end:
+                start = place + 8
+                stop = start + length_at(content, place)[0]
+                if stop > end:
                     break
                 found.append(content[start:stop].decode())
-                self.place = stop
+                place = stop
         except (struct.error, UnicodeDecodeError):
             pass
+        self.place = place
         return found + [self.string(f"{what}[{number}]") for number in range(len(found), count)]
 
 
@@ -145,7 +147,9 @@ def boolean(value: bool) -> bytes:
 
 def texts(values: Sequence[str]) -> bytes:
     """A value that is a list of texts."""
-    return struct.pack("<IIQ", _ARRAY, _STRING, len(values)) + b"".join(map(_string, values))
+    encoded = list(map(str.encode, values))
+    lengths = map(_LENGTH.pack, map(len, encoded))
+    return struct.pack("<IIQ", _ARRAY, _STRING, len(values)) + b"".join(chain.from_iterable(zip(lengths, encoded, strict=True)))
 
 
 def int32s(values: Sequence[int]) -> bytes:

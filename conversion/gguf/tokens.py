@@ -42,6 +42,12 @@ def token_list(metadata: Mapping[str, Any], where: str) -> TokenList:
         raise FormatError(
             f"{where}: tokenizer.ggml.token_type has {len(numbers)} entries for {len(contents)} tokens; the file is damaged"
         )
+    if KINDS.keys() >= set(numbers) and len(set(contents)) == len(contents):
+        return list(zip(contents, map(KINDS.__getitem__, numbers), strict=True))
+    return _checked_one_by_one(contents, numbers, where)
+
+
+def _checked_one_by_one(contents: list[str], numbers: list[int], where: str) -> TokenList:
     tokens: TokenList = []
     id_of: dict[str, int] = {}
     for token_id, (content, number) in enumerate(zip(contents, numbers, strict=True)):

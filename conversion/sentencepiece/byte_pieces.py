@@ -7,6 +7,7 @@ replacement can hold. SentencePiece cuts text nowhere, so only a tokenizer witho
 
 from __future__ import annotations
 
+from conversion.callers import caller_must_normalise
 from conversion.equality import usable_vocab
 from conversion.merges import check_lookup
 from conversion.sentencepiece.piece_merges import pieces_of_merges
@@ -33,6 +34,11 @@ def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     vocab = usable_vocab(spec)
     split = "it splits text by a pattern, which SentencePiece does not" if spec.pattern is not None or spec.stages else None
     checks.expect("text is not split before it is merged", split)
+    condition = caller_must_normalise(spec)
+    checks.expect(
+        "text is not normalised before it is merged",
+        condition and f"the normaliser is lost, as the file's own spells bytes: the ids are the same only if {condition}",
+    )
     check_lookup(vocab, spec.merges, spec.ignore_merges, checks)
     if spec.added_tokens:
         checks.suppose("special tokens are put between texts by their ids: SentencePiece finds none in text")

@@ -45,10 +45,10 @@ def user_defined(rules: SentencePieceRules) -> list[str]:
     return sorted((piece.content for piece in rules.pieces if piece.kind == "user_defined"), key=lambda u: (-len(u), u))
 
 
-def isolated_parts(text: str, rules: SentencePieceRules) -> list[str]:
-    """What merging makes of a normalised text that holds no user-defined piece."""
+def isolated_parts(texts: Iterable[str], rules: SentencePieceRules) -> list[list[str]]:
+    """What merging makes of each of some normalised texts that hold no user-defined piece."""
     rank_of = _ranks(rules)
-    return merged_parts(text, lambda left, right: rank_of.get(left + right))
+    return [merged_parts(text, lambda left, right: rank_of.get(left + right)) for text in texts]
 
 
 @lru_cache(maxsize=4)

@@ -14,12 +14,13 @@ import base64
 import binascii
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from conversion.equality import covers_every_text, one_pattern, usable_vocab
+from conversion.callers import caller_must_normalise, leave_to_callers
+from conversion.equality import covers_every_text, usable_vocab
 from conversion.format import AsRun, Format, Given, spec_of_table
 from conversion.merges import recover_merges
-from conversion.normalizers import caller_must_normalise
+from conversion.overlaps import texts_of_overlaps
 from conversion.sentencepiece.expansion import files_of, read_expansion
 from conversion.sidecar import Sidecar, file_sidecar, read_sidecar, write_sidecar
 from conversion.tiktoken.rank_tables import check_ranks, spec_of_ranks, special_conflict
@@ -70,15 +71,9 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
             f"{path}: a rank file does not say how text is split, and there is no {file_sidecar(path.name)} beside it; pass pattern= "
             f"one of {', '.join(NAMED_PATTERNS)}, or the pattern itself (tiktoken calls it pat_str)"
         )
-    pattern, unmatched = _split_rule(given, sidecar)
     provenance = {"format": FORMAT.name, "file": path.name}
     added = sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens()
-    fields: dict[str, Any] = {
-        "pattern": pattern,
-        "unmatched": unmatched,
-        "added_tokens": added,
-        "provenance": provenance,
-    }
+    fields: dict[str, Any] = {**_split_rule(given, sidecar), "added_tokens": added, "provenance": provenance}
     table = _native_table(content) if sidecar is None or sidecar.merges is None else None
     if table is not None:
         stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges, **sidecar.normalisation}
@@ -101,11 +96,11 @@ def _native_table(content: bytes) -> VocabularyTable | None:
     return table
 
 
-def _split_rule(given: Given, sidecar: Sidecar | None) -> tuple[str | None, Literal["keep", "drop"]]:
+def _split_rule(given: Given, sidecar: Sidecar | None) -> dict[str, Any]:
     if sidecar is not None and given.pattern is ...:
-        return sidecar.pattern, sidecar.unmatched
+        return sidecar.split
     pattern = given.resolved_pattern()
-    return pattern, "keep" if covers_every_text(pattern) else "drop"
+    return {"pattern": pattern, "unmatched": "keep" if covers_every_text(pattern) else "drop"}
 
 
 def parse_ranks(content: bytes, where: str) -> dict[bytes, int]:
@@ -174,7 +169,12 @@ def rank_file(spec: TokenizerSpec, checks: Checks) -> tuple[bytes, bool]:
 def check_tiktoken(spec: TokenizerSpec, checks: Checks) -> None:
     """Note whether tiktoken gives the same ids."""
     check_ranks(spec, checks)
-    checks.expect("tiktoken finds the special tokens as they are found here", special_conflict(spec.added_tokens))
+    checks.expect(
+        "tiktoken finds the special tokens as they are found here",
+        special_conflict(spec.added_tokens),
+        lambda: texts_of_overlaps(spec.added_tokens),
+    )
+    leave_to_callers(spec, checks)
     tiktoken_pattern(spec)
     checks.hold(PATTERN_TRANSLATED)
 
@@ -204,8 +204,8 @@ def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.
     condition = caller_must_normalise(spec)
     if condition:
         raise ConversionRefused(
-            f"tiktoken has no normaliser, so for the same ids {condition}; do that, and convert spec.replace(normalizer=(), "
-            "add_prefix_space=False)"
+            f"tiktoken has no normaliser, and gives the same ids only if {condition}; do that, and convert "
+            "spec.replace(normalizer=(), add_prefix_space=False)"
         )
     return tiktoken.Encoding(
         name, pat_str=tiktoken_pattern(spec), mergeable_ranks=vocab, special_tokens=dict(spec.special_tokens)
@@ -213,16 +213,15 @@ def to_tiktoken_encoding(spec: TokenizerSpec, name: str = "hf_bpe") -> tiktoken.
 
 
 def tiktoken_pattern(spec: TokenizerSpec) -> str:
-    r"""The pattern as tiktoken's `pat_str`. Text between matches, which tiktoken drops, is matched where it must be kept.
+    r"""The pattern, of several the first, as tiktoken's `pat_str`. Text between matches, which tiktoken drops, is matched where it must be kept.
 
     >>> tiktoken_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\p{L}+"))
     '\\p{L}+|(?:(?!\\p{L}+)[\\s\\S])+'
     """
-    own = one_pattern(spec)
-    if own is None:
+    if spec.pattern is None:
         return r"[\s\S]+"
-    pattern = pattern_for(own, "tiktoken")
-    if spec.unmatched == "drop" or covers_every_text(own):
+    pattern = pattern_for(spec.pattern, "tiktoken")
+    if spec.unmatched == "drop" or covers_every_text(spec.pattern):
         return pattern
     return rf"{pattern}|(?:(?!{pattern})[\s\S])+"
 

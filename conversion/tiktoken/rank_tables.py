@@ -10,6 +10,7 @@ from typing import Any
 from conversion.equality import usable_vocab
 from conversion.format import make_spec
 from conversion.merges import recover_merges
+from conversion.overlaps import two_passes
 from conversion.sidecar import Sidecar
 from conversion.verdict import Checks
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -81,6 +82,7 @@ def _where_ranks_show(spec: TokenizerSpec) -> Iterator[str]:
 
 def special_conflict(tokens: Iterable[AddedToken]) -> str | None:
     """Why tiktoken cannot match these added tokens as they are matched here, or None."""
+    tokens = list(tokens)
     flags = flag_conflict(tokens)
     if flags:
         return flags
@@ -92,13 +94,18 @@ def special_conflict(tokens: Iterable[AddedToken]) -> str | None:
 
 
 def flag_conflict(tokens: Iterable[AddedToken]) -> str | None:
-    """The first added token that is more than a special token found by its text, or None."""
+    """Why added tokens are not simply special tokens found by their text, leftmost first, or None."""
+    tokens = list(tokens)
     for token in tokens:
         if not token.special:
             return f"the added token {token.content!r} is always matched, and only special tokens can be stated"
         if token.single_word or token.lstrip or token.rstrip:
             return f"the added token {token.content!r} has lstrip, rstrip or single_word, which cannot be stated"
-    return None
+    overlapping = two_passes(tokens)
+    return overlapping and (
+        f"the added tokens {overlapping[0]!r} and {overlapping[1]!r} can overlap, and the first, which is not normalized, is always "
+        "found before the second, which is; that cannot be stated"
+    )
 
 
 def _shown(pair: tuple[bytes, bytes], vocab: dict[bytes, int]) -> str:

@@ -16,6 +16,7 @@ from conversion.equality import never_produced
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
 from conversion.json_text import field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
+from conversion.overlaps import two_passes
 from conversion.printable import (
     misread_when_decoding,
     native_table,
@@ -191,38 +192,12 @@ def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
 
     Byte-level engines do that too; those of SentencePiece models look once.
     """
-    exact = [token.content for token in added if not token.normalized]
-    others = [token.content for token in added if token.normalized]
-    found = _first_overlap(exact, others)
-    if found is None:
-        swapped = _first_overlap(others, exact)
-        found = swapped and (swapped[1], swapped[0])
+    found = two_passes(added)
     if found is not None:
         raise ConversionRefused(
             f"{where}: {found[0]!r} (normalized: false) and {found[1]!r} (normalized: true) can overlap, and which of the two wins "
             "follows no one rule; give both the same value"
         )
-
-
-def _first_overlap(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str] | None:
-    """Two texts of which the second can begin inside the first. By looking up beginnings: 100,000 texts take a second, pairs days.
-
-    >>> _first_overlap(["<ab>", "<c>"], ["b", "c>d"])
-    ('<ab>', 'b')
-    """
-    beginnings = {second[:length]: second for second in seconds for length in range(1, len(second) + 1)}
-    lengths = sorted({len(second) for second in seconds})
-    whole = set(seconds)
-    for first in firsts:
-        for start in range(len(first)):
-            if first[start : start + 1] not in beginnings:
-                continue
-            inside = next((first[start : start + n] for n in lengths if first[start : start + n] in whole), None)
-            if inside is not None:
-                return first, inside
-            if start and first[start:] in beginnings:
-                return first, beginnings[first[start:]]
-    return None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -155,8 +155,7 @@ def _split_steps(rules: SentencePieceRules, merges: PieceMerges) -> list[Step]:
     never_made = [p.content for p in rules.pieces if len(p.content) > 1 and p.kind in ("control", "unknown", "byte")]
     never_made += sorted(merges.unreachable)
     cuts = []
-    for content in never_made:
-        first = isolated_parts(content, rules)[0]
+    for content, (first, *_) in zip(never_made, isolated_parts(never_made, rules), strict=True):
         cuts.append(f"{_escape(first)}(?={_escape(content[len(first) :])}\\z)")
     return [*steps, _split(rf"\A(?:{'|'.join(cuts)})")] if cuts else steps
 

@@ -6,13 +6,14 @@ import io
 import os
 import sys
 import warnings
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli import chat, convert, doctor, encode_files, inspection, push, quickstart, show, text, train, verify
 from hf_bpe.cli.console import message_of, print_error, print_warning
 from hf_bpe.errors import HfBpeError
 
@@ -23,11 +24,54 @@ _CODES = {"verify": 2}
 """Exit codes of commands that could not do their work, where 1 is an answer."""
 
 
-class _OneMessagePerError(TyperGroup):
-    """Errors made on purpose, and the operating system's, become one message and exit code 1 (of `verify` 2, as of `diff`).
+_COMMANDS = {
+    "train": ("train", "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
+    "encode": ("text", "hf-bpe encode my-tokenizer 'Hello world'"),
+    "encode-files": (
+        "encode_files",
+        "hf-bpe encode-files my-tokenizer 'data/*.jsonl.zst' -o encoded --eos '<|endoftext|>'",
+    ),
+    "show": ("show", "hf-bpe show my-tokenizer 'Hello world'"),
+    "decode": ("text", "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
+    "chat": ("chat", "hf-bpe chat my-tokenizer messages.json --template chatml --show"),
+    "convert": (
+        "convert",
+        "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'",
+    ),
+    "verify": ("verify", "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
+    "doctor": ("doctor", "hf-bpe doctor my-tokenizer"),
+    "inspect": ("inspection", "hf-bpe inspect my-tokenizer"),
+    "push": ("push", "hf-bpe push my-tokenizer me/my-tokenizer --private"),
+    "quickstart": ("quickstart", "hf-bpe quickstart --output demo"),
+}
+"""Name -> its module here, and an example. The function has the name."""
+
+
+def _imported(name: str) -> Any:
+    module, example = _COMMANDS[name]
+    function = getattr(import_module(f"hf_bpe.cli.{module}"), name.replace("-", "_"))
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+    alone.command(name, epilog=f"Example: `{example}`")(function)
+    return typer.main.get_command(alone)
+
+
+class _Commands(TyperGroup):
+    """Each command is imported when it is called: all of them take half a second.
+
+    Errors made on purpose, and the operating system's, become one message and exit code 1 (of `verify` 2, as of `diff`).
 
     Typer itself does the rest: usage errors exit with 2, Ctrl-C with 130, a broken pipe is quiet.
     """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        not_imported: Any = dict.fromkeys(_COMMANDS)  # the names alone are what suggestions are made of
+        self.commands = not_imported
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = _imported(cmd_name)
+        return self.commands.get(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings():
@@ -45,31 +89,12 @@ class _OneMessagePerError(TyperGroup):
 
 app = typer.Typer(
     name="hf-bpe",
-    cls=_OneMessagePerError,
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-for _command, _example in (
-    (train.train, "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
-    (text.encode, "hf-bpe encode my-tokenizer 'Hello world'"),
-    (
-        encode_files.encode_files,
-        "hf-bpe encode-files my-tokenizer 'data/*.jsonl.zst' -o encoded --eos '<|endoftext|>'",
-    ),
-    (show.show, "hf-bpe show my-tokenizer 'Hello world'"),
-    (text.decode, "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
-    (chat.chat, "hf-bpe chat my-tokenizer messages.json --template chatml --show"),
-    (convert.convert, "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'"),
-    (verify.verify, "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
-    (doctor.doctor, "hf-bpe doctor my-tokenizer"),
-    (inspection.inspect, "hf-bpe inspect my-tokenizer"),
-    (push.push, "hf-bpe push my-tokenizer me/my-tokenizer --private"),
-    (quickstart.quickstart, "hf-bpe quickstart --output demo"),
-):
-    app.command(epilog=f"Example: `{_example}`")(_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 import conversion
+from conversion.huggingface import TOKENIZER_FILE
 from conversion.registry import find_format, format_for_writing
-from hf_bpe.errors import FormatError
-from hf_bpe.files import read_text
+from conversion.report import report_file, report_of
+from hf_bpe.errors import ConversionRefused, FormatError
+from hf_bpe.files import read_bytes, read_text, write_atomically
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["HUGGING_FACE", "STDIN", "read_input", "refuse_existing", "save", "target_format"]
@@ -61,7 +65,31 @@ def save(spec: TokenizerSpec, target: Path, file_format: str, **options: Any) ->
     if file_format != HUGGING_FACE or options.get("dry_run"):
         return conversion.convert(spec, target, format=file_format, **options)
     verdict = conversion.check(spec, HUGGING_FACE)
+    verdict.refuse(bool(options.get("allow_lossy")))
+    if verdict.kind == "lossy":
+        spec, verdict = _nearest(spec, options)
     from hf_bpe.plugin import HfBpeTokenizer  # imports transformers, which takes seconds
 
-    paths = HfBpeTokenizer.from_spec(spec).save_pretrained(target)
-    return conversion.Converted(verdict, tuple(map(Path, paths)))
+    paths = [Path(path) for path in HfBpeTokenizer.from_spec(spec).save_pretrained(target)]
+    report = report_file(target.name, is_folder=True)
+    if verdict.kind == "lossy":
+        contents = {path.name: read_bytes(path) for path in paths}
+        paths += write_atomically(target, {report: report_of(verdict, contents)})
+    else:
+        target.joinpath(report).unlink(missing_ok=True)  # of what was there before
+    return conversion.Converted(verdict, tuple(paths))
+
+
+def _nearest(spec: TokenizerSpec, options: dict[str, Any]) -> tuple[TokenizerSpec, conversion.Verdict]:
+    """What the nearest tokenizer.json is read as, which a folder can then hold, and what it loses."""
+    with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
+        file = Path(folder, TOKENIZER_FILE)
+        verdict = conversion.convert(spec, file, **options).verdict
+        try:
+            return conversion.load(file), replace(verdict, format=HUGGING_FACE)
+        except ConversionRefused as refusal:
+            reason = str(refusal).removeprefix(f"{file}: ")
+            raise ConversionRefused(
+                f"the nearest {TOKENIZER_FILE} is one that no folder of this package can hold: {reason}. Convert to a file of that name "
+                "to get it by itself"
+            ) from None

@@ -4,12 +4,12 @@ import subprocess
 import sys
 
 import pytest
-from cli_samples import CORPUS, EOT
 from typer.testing import CliRunner
 
 import conversion
 import hf_bpe
 from hf_bpe.cli import app
+from tests.cli.samples import CORPUS, EOT
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,14 @@
 """convert, verify, inspect."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from cli_samples import EOT
 
 import conversion
+from hf_bpe.charsmap import build_charsmap
+from tests.cli.samples import EOT
+from tests.conversion.test_matrix import pieces
 from tests.support.vocabularies import byte_spec
 
 
@@ -166,6 +169,35 @@ def test_a_lossy_conversion_is_measured_on_a_corpus_and_reported_beside_the_resu
     conversion.save(conversion.load(tokenizer).replace(pattern=None), whole, format="tokenizer.json")
     assert run("convert", whole, target, "--force").exit_code == 0
     assert not (tmp_path / "x.model.hf_bpe.verdict.json").exists()
+
+
+def test_a_lossy_folder_is_refused_or_written_with_its_report(run, fails, tokenizer, tmp_path):
+    rules = pieces().sentencepiece
+    unused = tuple(replace(piece, kind="unused") if piece.content == "ab" else piece for piece in rules.pieces)
+    conversion.save(pieces().replace(sentencepiece=replace(rules, pieces=unused)), tmp_path / "x.model")
+    target = tmp_path / "folder"
+    message = fails("convert", tmp_path / "x.model", target)
+    assert "1 unused pieces come apart again" in message
+    assert "--allow-lossy writes the nearest" in message
+    assert not target.exists()
+    assert run("convert", tmp_path / "x.model", target, "--allow-lossy").exit_code == 0
+    report = json.loads((target / "hf_bpe.verdict.json").read_text("utf-8"))
+    assert (report["format"], report["verdict"]) == ("huggingface", "lossy")
+    assert report["loss"]["smallest"]["source_ids"] != report["loss"]["smallest"]["target_ids"]
+    assert conversion.load(target).dialect == "sentencepiece"
+    assert run("convert", tokenizer, target, "--force").exit_code == 0
+    assert not (target / "hf_bpe.verdict.json").exists()
+
+
+def test_what_no_folder_can_hold_is_refused_even_as_the_nearest(fails, tmp_path):
+    spec = pieces()
+    charsmap = build_charsmap({b"A": b"a"})
+    conversion.save(
+        spec.replace(sentencepiece=replace(spec.sentencepiece, precompiled_charsmap=charsmap)), tmp_path / "x.model"
+    )
+    message = fails("convert", tmp_path / "x.model", tmp_path / "folder", "--allow-lossy")
+    assert "no folder of this package can hold: $.normalizer holds a Precompiled charsmap" in message
+    assert not (tmp_path / "folder").exists()
 
 
 def test_messages_speak_of_options_not_of_arguments(fails, tmp_path):

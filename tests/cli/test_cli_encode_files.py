@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 import pytest
-from cli_samples import CORPUS, EOT
 
 import hf_bpe
+from tests.cli.samples import CORPUS, EOT
 
 
 @pytest.fixture

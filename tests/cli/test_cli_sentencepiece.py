@@ -4,10 +4,10 @@ import json
 
 import pytest
 import sentencepiece
-from cli_samples import CORPUS
 
 import conversion
 import hf_bpe
+from tests.cli.samples import CORPUS
 
 LLAMA2 = ("--dialect", "sentencepiece", "--preset", "llama2", "--vocab-size", 330)
 TEXT = "hello 안녕하세요 quick\n"

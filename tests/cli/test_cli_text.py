@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from cli_samples import CORPUS, EOT
 
 import hf_bpe
+from tests.cli.samples import CORPUS, EOT
 
 
 @pytest.fixture

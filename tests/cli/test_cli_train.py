@@ -4,9 +4,9 @@ import json
 import os
 
 import pytest
-from cli_samples import CORPUS, EOT
 
 import conversion
+from tests.cli.samples import CORPUS, EOT
 
 SMALL = ("--vocab-size", 320, "--special-token", EOT)
 

@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
-from cli_samples import EOT
 
 import conversion
+from tests.cli.samples import EOT
 from tests.conversion.support import spec_of_tokens
 from tests.support.vocabularies import byte_spec
 

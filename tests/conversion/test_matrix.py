@@ -173,6 +173,10 @@ OTHER_PATTERN = spec_of_tokens(LETTER_AND_MARK, pattern=NAMED_PATTERNS["o200k"].
 OVERLAPPING = byte_spec("gpt2", added_tokens=(AddedToken("<a>", 300), AddedToken("<a><b>", 301)))
 GAP = TokenizerSpec(BYTES | {b"ab": 300}, ((b"a", b"b"),), pattern=NAMED_PATTERNS["gpt2"].pattern)
 PATTERN_SPLITS = spec_of_tokens([b"1a"], pattern=NAMED_PATTERNS["gpt2"].pattern)
+IN_STAGES = spec_of_tokens([b"11", b"1111"], pattern=NAMED_PATTERNS["gpt2"].pattern, stages=("[0-9]{3}",))
+"""The text "1111" is one piece of the pattern, and two of the stage behind it."""
+IN_TWO_PASSES = byte_spec("gpt2", added_tokens=(AddedToken("ab", 256, normalized=True), AddedToken("bc", 257)))
+"""The text "abc" is a|bc, as what is not `normalized` is looked for first; leftmost first it would be ab|c."""
 
 NEVER = None
 """There is no such file, not even a lossy one."""
@@ -194,6 +198,11 @@ REFUSED: dict[str, tuple[TokenizerSpec, dict[str, str | None]]] = {  # target ->
         {"tiktoken": "<a><b>", "tiktoken-plugin": "<a><b>", "tekken": NEVER},
     ),
     "an id that is not in use": (GAP, {"tekken": NEVER, "minbpe": NEVER}),
+    "stages": (IN_STAGES, dict.fromkeys(("tiktoken", "tiktoken-plugin", "tekken", "minbpe", "gguf"), "1111")),
+    "added tokens that are looked for one after the other": (
+        IN_TWO_PASSES,
+        {"tiktoken": "abc", "tiktoken-plugin": "abc", "tekken": NEVER, "minbpe": "abc", "gguf": "abc"},
+    ),
     "a pattern where nothing may be split": (PATTERN_SPLITS, {"sentencepiece": "1a", "sentencepiece-vocab": "1a"}),
 }
 
@@ -226,6 +235,8 @@ def test_the_verdict_says_what_is_lost_with_the_smallest_text_that_shows_it(tmp_
     assert verdict.loss.smallest is not None
     assert verdict.loss.smallest.text == refusing[target]
     assert verdict.loss.smallest.source_ids != verdict.loss.smallest.target_ids
+    if target not in PIECES:
+        assert first_difference(conversion.load(path), spec) is None, "the sidecar says what the file cannot"
     report = next(tmp_path.rglob("*hf_bpe.verdict.json"))
     assert json.loads(report.read_text("utf-8"))["losses"] == list(verdict.losses)
 

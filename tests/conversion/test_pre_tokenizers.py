@@ -10,7 +10,7 @@ import pytest
 from tokenizers import Tokenizer, pre_tokenizers
 
 from conversion.tokenizer_json.file import from_dict, pre_tokenizer_for, to_dict
-from hf_bpe import NAMED_PATTERNS, ConversionRefused, Encoder, SpecError
+from hf_bpe import NAMED_PATTERNS, Encoder, SpecError
 from hf_bpe.pattern_syntax import parse, render
 from hf_bpe.pattern_syntax.fusion import fused
 from hf_bpe.patterns import find_named_pattern
@@ -220,13 +220,3 @@ def test_stages_belong_to_the_tokenizer():
         byte_spec(None, stages=("a",))
     with pytest.raises(SpecError, match="can match the empty string"):
         byte_spec("a", stages=("b*",))
-
-
-@pytest.mark.parametrize("name", ["x.tiktoken", "tekken.json", "x.gguf", "vocab", "x.model"])
-def test_formats_of_one_pattern_do_not_lose_stages(tmp_path, name):
-    import conversion
-
-    spec = byte_spec(MAIN, stages=("[0-9]{3}",))
-    with pytest.raises(ConversionRefused, match=r"in 2 stages|splits text by a pattern"):
-        conversion.save(spec, tmp_path / name, **({"format": "vocab-merges"} if name == "vocab" else {}))
-    assert list(tmp_path.iterdir()) == []

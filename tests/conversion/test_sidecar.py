@@ -43,6 +43,14 @@ def test_what_the_caller_says_comes_first(saved):
     assert conversion.load(saved[0], pattern=None).special_tokens == small_spec().special_tokens
 
 
+@pytest.mark.parametrize("name", ["x.tiktoken", "pair"])
+def test_a_pattern_of_the_callers_comes_in_the_place_of_all_stages(tmp_path, name):
+    options = {"format": "vocab-merges"} if name == "pair" else {"allow_lossy": True}
+    conversion.save(small_spec(stages=("a",)), tmp_path / name, **options)
+    assert conversion.load(tmp_path / name).stages == ("a",)
+    assert conversion.load(tmp_path / name, pattern="gpt2").stages == ()
+
+
 def test_one_that_belongs_to_another_file_is_refused(saved):
     main, sidecar = saved
     main.write_bytes(main.read_bytes() + b"enp6 999\n")
@@ -83,6 +91,10 @@ def test_a_folders_sidecar_belongs_to_both_files(tmp_path, name):
         ({"added_tokens": [{"content": "x"}]}, r"\$.added_tokens\[0\].special is missing"),
         ({"in_vocab": ...}, r"\$.in_vocab is missing"),
         ({"in_vocab": [-1]}, r"\$.in_vocab\[0\]: the id must be"),
+        ({"stages": "a"}, r"\$.stages must be a list"),
+        ({"stages": [1]}, r"\$.stages\[0\] must be a pattern, not 1"),
+        ({"stages": ["a*"]}, r"\$.stages\[0\]: .*can match the empty string"),
+        ({"stages": ["a"], "pattern": None}, "stages but no pattern"),
         ({"merges": [[1]]}, r"\$.merges\[0\] must be a pair of ids"),
         ({"merges": [[1, True]]}, r"\$.merges\[0\]: the id must be an integer"),
         ({"merges": [[1, 9999]]}, "merges id 9999, which the vocabulary does not hold"),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversion import printable
 from conversion.printable import spell_merges
-from conversion.tokenizer_json import file, from_dict, to_dict
+from conversion.tokenizer_json import from_dict, to_dict
 from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, HfBpeError, TokenizerSpec
 from hf_bpe.byte_level import bytes_to_token
 from hf_bpe.engine import native
@@ -26,7 +27,7 @@ SMALL = TokenizerSpec(
 
 def read_slowly(document: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> TokenizerSpec:
     with monkeypatch.context() as patch:
-        patch.setattr(file, "load_native", lambda: None)
+        patch.setattr(printable, "load_native", lambda: None)
         spec = from_dict(document, "x")
     assert spec.table is None
     return spec

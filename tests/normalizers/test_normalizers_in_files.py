@@ -10,7 +10,7 @@ import conversion
 from conversion.equality import first_difference
 from conversion.normalizers import read_normalizer, write_normalizer
 from conversion.tokenizer_json.file import from_dict, to_dict
-from hf_bpe import ConversionRefused, Encoder, FormatError
+from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError
 from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.normalizers.support import NAMES, library, spec_with
@@ -96,15 +96,42 @@ def test_others_are_refused_by_name(data, error, complaint):
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_a_format_without_normalizers_refuses_and_its_sidecar_carries_them(tmp_path, name):
+def test_a_format_without_normalizers_leaves_them_to_callers_and_its_sidecar_carries_them(tmp_path, name):
     path = tmp_path / WITHOUT[name]
     spec = spec_with("NFKC", Prepend("_"), Replace(r"\s+", " "), "StripLeft", add_prefix_space=True)
-    with pytest.raises(ConversionRefused, match=r"every text has to be normalised before it is encoded \(NFKC, "):
+    verdict = conversion.check(spec, name)
+    assert verdict.kind == "conditional"
+    assert any("text between added tokens is normalised before it is encoded (NFKC, " in c for c in verdict.conditions)
+    with pytest.warns(UserWarning, match="only if every text between added tokens is normalised") as warned:
         conversion.save(spec, path, format=name)
-    assert not path.exists()
-    with pytest.warns(UserWarning, match="has no place for a normaliser"):
-        conversion.save(spec, path, format=name, allow_lossy=True)
+    assert warned[0].filename == __file__
     assert first_difference(spec, conversion.load(path)) is None
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "huggingface"])
+def test_a_format_with_normalizers_leaves_nothing_to_callers(name):
+    assert conversion.check(spec_with("NFC", tokens=(AddedToken("tick", 300, normalized=True),)), name).kind == "exact"
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_a_token_looked_for_in_normalised_text_is_lost_where_callers_normalise(name):
+    spec = spec_with("NFC", tokens=(AddedToken("<s>", spec_with().n_vocab, normalized=True),))
+    verdict = conversion.check(spec, name)
+    assert verdict.kind == "impossible" if name == "tekken" else "'<s>' is looked for in normalised text" in str(verdict.losses)
+
+
+def test_a_sentencepiece_model_has_no_sidecar_to_carry_them(tmp_path):
+    spec = spec_with("NFC", pattern=None)
+    with pytest.raises(ConversionRefused, match="the normaliser is lost"):
+        conversion.save(spec, tmp_path / "x.model")
+
+
+def test_a_loss_is_measured_on_normalised_text(tmp_path):
+    tokens = (AddedToken("<s>", 300, special=False),)
+    with pytest.warns(UserWarning, match="is not exact"):
+        conversion.save(spec_with("NFC", tokens=tokens), tmp_path / "x.tiktoken", allow_lossy=True)
+    report = json.loads((tmp_path / "x.tiktoken.hf_bpe.verdict.json").read_text("utf-8"))
+    assert report["loss"]["smallest"]["text"] == "<s>"
 
 
 def test_tiktoken_itself_does_not_normalise():
@@ -113,8 +140,8 @@ def test_tiktoken_itself_does_not_normalise():
 
 
 def test_a_sidecar_with_a_normalizer_that_is_not_known_is_refused(tmp_path):
-    with pytest.warns(UserWarning, match="has no place"):
-        _, sidecar = conversion.save(spec_with("NFC"), tmp_path / "x.tiktoken", allow_lossy=True)
+    with pytest.warns(UserWarning, match="has no normaliser"):
+        _, sidecar = conversion.save(spec_with("NFC"), tmp_path / "x.tiktoken")
     sidecar.write_text(sidecar.read_text().replace('"NFC"', '"Nmt"'))
     with pytest.raises(ConversionRefused, match=r"normalizer is Nmt"):
         conversion.load(tmp_path / "x.tiktoken")

@@ -8,11 +8,11 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: no test may touch the network
 
 import pytest
-from samples import CHAT_TEMPLATE, NAMES, make_spec
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import TokenizerSpec
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.samples import CHAT_TEMPLATE, NAMES, make_spec
 
 
 @dataclass(frozen=True)

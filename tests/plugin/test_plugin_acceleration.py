@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 import tokenizers
-from samples import CHAT_TEMPLATE, TEXTS
-from test_plugin_registration import run
 from transformers import AutoTokenizer
 
 import hf_bpe
 from conversion.nasty_strings import nasty_strings
 from hf_bpe.plugin import HfBpeTokenizer
 from hf_bpe.plugin.acceleration import accelerated
+from tests.plugin.samples import CHAT_TEMPLATE, TEXTS
+from tests.plugin.test_plugin_registration import run
 
 MANY_TEXTS = [*TEXTS, *nasty_strings(["<|end|>", "<mask>"])]
 

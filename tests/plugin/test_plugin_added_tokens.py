@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import save_and_load_both
-from samples import NAMES, make_spec
 from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import ConversionRefused
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.conftest import save_and_load_both
+from tests.plugin.samples import NAMES, make_spec
 
 TEXT = "a <t> b<t>c  <t>  d x<t> <t>y <t><t> word<t>word <|end|><t>"
 

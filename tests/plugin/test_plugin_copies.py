@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from samples import TEXTS
+
+from tests.plugin.samples import TEXTS
 
 COPIERS = {
     "pickle": lambda tokenizer: pickle.loads(pickle.dumps(tokenizer)),

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import TEXTS
+
+from tests.plugin.samples import TEXTS
 
 
 @pytest.mark.parametrize("skip_special_tokens", [True, False])

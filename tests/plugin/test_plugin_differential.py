@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import ADDED
+
+from tests.plugin.samples import ADDED
 
 PIECES = st.one_of(
     st.sampled_from([token.content for token in ADDED] + [" ", "  ", "\n", "the", " dog", "'s", "12", "é", "안", "_"]),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import NAMES
 from transformers import AutoTokenizer
 
 from conversion.sentencepiece.model import parse_model
@@ -15,6 +14,7 @@ from hf_bpe.doctor import examine
 from hf_bpe.doctor.rebuilding import rebuilding_class
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.doctor.folders import sound, write
+from tests.plugin.samples import NAMES
 from tests.support.pieces import trained
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import CHAT_TEMPLATE, NAMES
 from transformers import AutoTokenizer
 
 from hf_bpe import ChatTemplateError, DisallowedSpecialTokenError, HfBpeTokenizer
+from tests.plugin.samples import CHAT_TEMPLATE, NAMES
 
 CHAT = [
     {"role": "system", "content": "Be brief."},

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import TEXTS
+
+from tests.plugin.samples import TEXTS
 
 PAIRS = [(a, b) for a, b in product(TEXTS[2:9:2], TEXTS[3:13:3])]
 

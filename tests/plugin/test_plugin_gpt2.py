@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Saved, save_and_load_both
-from samples import CORPUS, TEXTS
 from transformers import GPT2Tokenizer
 
 import conversion
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.conftest import Saved, save_and_load_both
+from tests.plugin.samples import CORPUS, TEXTS
 
 
 @pytest.fixture(scope="module")

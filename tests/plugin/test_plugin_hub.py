@@ -13,11 +13,11 @@ from typing import Any
 import huggingface_hub
 import pytest
 from huggingface_hub import ModelCard
-from samples import CHAT_TEMPLATE, TEXTS
 
 import conversion
 from hf_bpe import HubAccessDenied, HubConflict, HubError, HubNotFound, HubUnreachable
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.samples import CHAT_TEMPLATE, TEXTS
 from tests.support.hub_server import READ_TOKEN, TOKEN, Hub, running_hub
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import TEXTS
 from transformers import AutoTokenizer
 
 import conversion
 from hf_bpe import AddedToken, Encoder, FormatError
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.samples import TEXTS
 from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, GPT2_ENCODER_FILE, GPT2_MERGES_FILE, TEKKEN_FILE, byte_spec
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import TEXTS
-from test_plugin_registration import run
 from transformers import AutoTokenizer
 from transformers.models.auto import tokenization_auto
 
 from hf_bpe.plugin import HfBpeTokenizer, model_types
 from hf_bpe.plugin.remote_code import CODE_FILE
+from tests.plugin.samples import TEXTS
+from tests.plugin.test_plugin_registration import run
 
 FORCED = ["mistral", "phi3"]
 """Model types for which transformers takes its own generic class, whatever is registered; the ids are the same."""

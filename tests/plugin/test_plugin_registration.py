@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import NAMES, TEXTS
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import hf_bpe
 from hf_bpe.plugin import HfBpeTokenizer, registration
+from tests.plugin.samples import NAMES, TEXTS
 
 REPORT = """
 texts = json.load(open(sys.argv[2], encoding="utf-8"))

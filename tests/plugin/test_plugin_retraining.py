@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import CORPUS
 from tokenizers import AddedToken
 
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.plugin.samples import CORPUS
 
 
 def test_split_template_and_special_tokens_stay(saved: Any) -> None:

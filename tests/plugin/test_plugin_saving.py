@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import tokenizers
-from conftest import save_and_load_both
-from samples import CHAT_TEMPLATE, NAMES, TEXTS
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from hf_bpe import ConversionRefused, FormatError
 from hf_bpe.plugin import HfBpeTokenizer, saving
+from tests.plugin.conftest import save_and_load_both
+from tests.plugin.samples import CHAT_TEMPLATE, NAMES, TEXTS
 
 
 def config_of(folder: Path) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def test_the_vocabulary_alone(tokenizer: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["single", "single in config", "several", "none"])
 def test_chat_templates_come_back_and_earlier_ones_do_not(spec: Any, tmp_path: Path, version: str) -> None:
     templates: dict[str, Any] = {"several": {"default": CHAT_TEMPLATE, "short": "{{ messages[0]['content'] }}"}, "none": None}
-    HfBpeTokenizer.from_spec(spec, chat_template="an earlier one").save_pretrained(tmp_path)
+    HfBpeTokenizer.from_spec(spec, chat_template="{# an earlier one #}").save_pretrained(tmp_path)
     for stale in ("special_tokens_map.json", "added_tokens.json"):
         (tmp_path / stale).write_text('{"<stale>": 3}')
     template = templates.get(version, CHAT_TEMPLATE)

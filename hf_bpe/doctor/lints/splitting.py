@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from conversion.equality import NEIGHBOURS
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import TOKENIZER, Folder
 from hf_bpe.doctor.shapes import object_at, quoted, text_at
@@ -16,6 +15,7 @@ from hf_bpe.doctor.vocabularies import is_byte_level
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import PatternError, some
 from hf_bpe.pattern_syntax import normal_form, parse
+from hf_bpe.pattern_syntax.possible_pieces import can_be_part_of_a_piece
 from hf_bpe.spec import TokenizerSpec
 
 _LOOKS_LIKE_REGEX = re.compile(
@@ -105,7 +105,7 @@ def token_across_split(folder: Folder) -> Iterator[Problem]:
         if across:
             yield Problem(
                 reading.file,
-                f"The split cuts {len(across)} of {len(spec.vocab)} tokens in every one of {len(NEIGHBOURS) ** 2} surroundings tried: "
+                f"The split cuts {len(across)} of {len(spec.vocab)} tokens wherever they stand: "
                 f"{some([quoted(token) for token in across])}. They are never used. Where they are many, text is split by another rule than "
                 "in training, and the model sees ids that it hardly knows",
                 "Compare the pattern with that of the training. A few are normal where the rule was changed after it.",
@@ -113,7 +113,7 @@ def token_across_split(folder: Folder) -> Iterator[Problem]:
 
 
 def _cut_tokens(spec: TokenizerSpec) -> list[str]:
-    """The tokens that are in no piece of any of their surroundings. 0.2 s for 100,000, most of which are a piece by themselves."""
+    """The tokens that are part of no piece of any text. 0.2 s for 100,000, most of which are a piece by themselves."""
     pretokenize = Encoder(spec).pretokenize
     added = {token.content for token in spec.added_tokens}
     cut = []
@@ -121,12 +121,10 @@ def _cut_tokens(spec: TokenizerSpec) -> list[str]:
         try:
             text = token.decode()
         except UnicodeDecodeError:
-            continue  # a part of a character, whose surroundings cannot be made up
+            continue  # a part of a character, and what is split is text
         if len(text) < 2 or text in added or len(pretokenize(text)) == 1:
             continue
-        if not any(
-            text in piece for before in NEIGHBOURS for after in NEIGHBOURS for piece in pretokenize(before + text + after)
-        ):
+        if not can_be_part_of_a_piece(text, spec.pattern, spec.unmatched, spec.stages):
             cut.append(text)
     return cut
 

@@ -34,7 +34,7 @@ pub enum Step {
     /// Puts a text in the place of each match.
     Replace {
         /// Gives the matches, and nothing between them.
-        matches: Splitter,
+        matches: Box<Splitter>,
         /// What stands there instead.
         content: String,
     },

@@ -22,7 +22,7 @@ pub fn make(steps: Vec<StepFields>, prefix_space: bool) -> Result<Normalizer, En
             "StripLeft" => Step::Strip { left: true, right: false },
             "StripRight" => Step::Strip { left: false, right: true },
             "Prepend" => Step::Prepend(first),
-            "Replace" => Step::Replace { matches: Splitter::new(Some(&first), None, false)?, content: second },
+            "Replace" => Step::Replace { matches: Box::new(Splitter::new(Some(&first), None, false)?), content: second },
             _ => return Err(EngineError::Spec(format!("no step of a normalizer is named {name:?}"))),
         })
     };
