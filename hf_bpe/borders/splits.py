@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hf_bpe.errors import BorderError
-from hf_bpe.streaming.split_automaton import SplitAutomaton, split_automaton
+from hf_bpe.pattern_syntax.split_automaton import SplitAutomaton, split_automaton
 
 __all__ = ["OpenPiece", "Splits", "splits_of"]
 
@@ -30,7 +30,7 @@ class OpenPiece(NamedTuple):
 class Splits:
     """The ways of one pattern. `automaton`: None for no pattern, where a text is one piece.
 
-    >>> from hf_bpe.streaming.split_automaton import split_automaton
+    >>> from hf_bpe.pattern_syntax.split_automaton import split_automaton
     >>> ways = Splits(split_automaton(r"\\s+(?!\\S)|\\s|\\w+")).ways("  ")
     >>> [(way.begin, way.borders) for way in ways]
     [(1, (1,)), (0, ())]

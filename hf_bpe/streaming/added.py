@@ -76,16 +76,18 @@ class AddedTokens:
     def open_text(self, text: str) -> OpenText:
         """The ordinary text that no certain token follows; what stands before it can be encoded as a text of its own."""
         limit = self.certain_until(text)
-        begin = 0
+        begin = before = 0
         for start, stop, token in self.places(text):
             if token is None:
                 continue
-            # Tokens that are looked for in normalised text give way to the others, so all of one must be certain.
+            # Tokens that are looked for in normalised text give way to the others, so all of one must be certain; and in white space
+            # that a token takes along another may begin all the same.
             shown = text.find(token.content, start)
             is_certain = shown + len(token.content) <= limit if self._is_late[token.content] else shown < limit
-            if not is_certain or (token.rstrip and stop == len(text)):
-                return OpenText(begin, min(start, limit))
-            begin = stop
+            if not is_certain or (token.rstrip and not (stop < len(text) and stop <= limit)):
+                begin = begin if begin <= start else before
+                return OpenText(begin, max(begin, min(start, limit)))
+            before, begin = (begin if begin <= start else before), stop
         return OpenText(begin, max(begin, limit))
 
     def holds_any(self, text: str) -> bool:

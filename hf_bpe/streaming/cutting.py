@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 from hf_bpe.cuts import can_cut, last_cut, normalizes_parts
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.reference import piece_spans
+from hf_bpe.pattern_syntax.split_automaton import split_automaton
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.streaming.added import AddedTokens, SpecialTokens
 from hf_bpe.streaming.crossings import Crossings
 from hf_bpe.streaming.piece_borders import PieceBorders
-from hf_bpe.streaming.split_automaton import split_automaton
 
 __all__ = ["Cut", "Cutter", "cutter_of"]
 

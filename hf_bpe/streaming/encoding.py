@@ -67,18 +67,12 @@ class StreamingEncoder:
         """
         if not isinstance(text, str):
             raise TypeError(f"the text must be a str, not a {type(text).__name__}")
-        text, half = self._half + text, ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            text, half = text[:-1], text[-1]
-        text = as_unicode(text)
         if self._cutter is None or self._size + len(text) < self._next_look:
             self._keep(text)
-            ids = []
-        else:
-            gone_on = self.copy()
-            ids = [i for start in range(0, len(text), _BLOCK) for i in gone_on._add(text[start : start + _BLOCK])]
-            self.__dict__.update(gone_on.__dict__)
-        self._half = half
+            return []
+        gone_on = self.copy()
+        ids = [i for start in range(0, len(text), _BLOCK) for i in gone_on._add(text[start : start + _BLOCK])]
+        self.__dict__.update(gone_on.__dict__)
         return ids
 
     def finish(self) -> list[int]:
@@ -105,8 +99,11 @@ class StreamingEncoder:
     __copy__ = copy
 
     def _keep(self, text: str) -> None:
-        self._kept.append(text)
-        self._size += len(text)
+        text, self._half = self._half + text, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        self._kept.append(as_unicode(text))
+        self._size += len(self._kept[-1])
 
     def settle(self) -> list[int]:
         """The ids that are certain by now, where `feed` may have put off looking.

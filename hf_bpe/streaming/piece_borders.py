@@ -6,7 +6,7 @@ every text that begins so. The published patterns get there within a letter or t
 
 from __future__ import annotations
 
-from hf_bpe.streaming.split_automaton import SplitAutomaton
+from hf_bpe.pattern_syntax.split_automaton import SplitAutomaton
 
 __all__ = ["PieceBorders"]
 
@@ -17,7 +17,7 @@ _LONGEST_KEPT = 32
 class PieceBorders:
     """Proves where pieces of a pattern end.
 
-    >>> from hf_bpe.streaming.split_automaton import split_automaton
+    >>> from hf_bpe.pattern_syntax.split_automaton import split_automaton
     >>> borders = PieceBorders(split_automaton(r"[a-z]+|."))
     >>> borders.is_piece("ab c", 0, 2), borders.is_piece("ab", 0, 2)
     (True, False)

@@ -88,6 +88,17 @@ def test_tokens_that_take_white_space_wait_for_its_end() -> None:
     assert given[2:4] == [[], []], "more white space could follow <r>"
 
 
+def test_white_space_that_two_tokens_take() -> None:
+    """A token that takes the white space behind it leaves it to one that begins there."""
+    encoder = Encoder(byte_spec(r"\S", added_tokens=(AddedToken(" x", 300, special=False, rstrip=True),)))
+    assert encoder.encode(" x x") == [300, 300]
+    for size in (1, 2, 3):
+        stream = StreamingEncoder(encoder)
+        text = " x x  y x"
+        ids = [i for start in range(0, len(text), size) for i in stream.feed(text[start : start + size])]
+        assert ids + stream.finish() == encoder.encode(text)
+
+
 def test_surrogate_pairs_in_two_parts_are_one_character(cl100k: Encoder) -> None:
     stream = StreamingEncoder(cl100k)
     ids = stream.feed("a \ud83d") + stream.feed("\ude09 b")

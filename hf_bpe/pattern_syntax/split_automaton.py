@@ -1,12 +1,12 @@
-"""The automaton of a split pattern, at work on text that goes on."""
+"""The normal form of a split pattern at work on a text."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property, lru_cache
 
-from hf_bpe.pattern_syntax import normal_form, parse
-from hf_bpe.pattern_syntax.normal_form import NormalForm
+from hf_bpe.pattern_syntax.normal_form import NormalForm, normal_form
+from hf_bpe.pattern_syntax.reader import parse
 
 __all__ = ["SplitAutomaton", "split_automaton"]
 
