@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-from hf_bpe.borders.completions import stable_part
+from hf_bpe.borders.stable import stable_part
 from hf_bpe.borders.tables import tables_of
 from hf_bpe.engine import Encoder
 from hf_bpe.pieces import SPACE_SYMBOL
