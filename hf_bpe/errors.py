@@ -13,6 +13,8 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EncodingAssertionError",
+    "EncodingError",
     "EngineUnavailableError",
     "FormatError",
     "HfBpeError",
@@ -101,6 +103,14 @@ class UnknownTokenError(HfBpeError, KeyError):
 
 class BorderError(HfBpeError, ValueError):
     """What may become of the end of a text cannot be proved for this tokenizer, or is more than was asked for."""
+
+
+class EncodingError(HfBpeError, ValueError):
+    """There is no encoding of this name, the name is taken, or a call of one was given what it cannot take."""
+
+
+class EncodingAssertionError(HfBpeError, AssertionError):
+    """What tiktoken checks by `assert`; here it is checked under `python -O` too."""
 
 
 class ChatTemplateError(HfBpeError, ValueError):

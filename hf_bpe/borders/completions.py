@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from hf_bpe.borders.search import Search
 from hf_bpe.borders.stable import stable_part
-from hf_bpe.engine import Encoder
+from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.errors import BorderError
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.streaming.added import AddedTokens, SpecialTokens
+from hf_bpe.streaming.added import AddedTokens
 
 __all__ = ["Completions", "encode_with_completions"]
 
@@ -56,7 +56,7 @@ def encode_with_completions(
     >>> encode_with_completions(encoder, "c a").sequences
     {(97,): '', (256,): 'b'}
     """
-    added = AddedTokens(encoder.spec, allowed_special, ())
+    added = AddedTokens(encoder.spec, *encoder.special_sets(allowed_special, ()))
     _check(encoder.spec, added)
     stable, rest = stable_part(encoder, text, allowed_special=allowed_special)
     if not rest:

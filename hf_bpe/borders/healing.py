@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hf_bpe.borders.stable import stable_part
 from hf_bpe.borders.tables import tables_of
-from hf_bpe.engine import Encoder
+from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.pieces import SPACE_SYMBOL
-from hf_bpe.streaming.added import SpecialTokens
 
 if TYPE_CHECKING:
     import numpy as np

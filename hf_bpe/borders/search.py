@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from hf_bpe.borders.splits import OpenPiece, Splits, splits_of
 from hf_bpe.borders.tables import tables_of
-from hf_bpe.engine import Encoder
+from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.errors import BorderError
 from hf_bpe.pieces import SPACE_SYMBOL
-from hf_bpe.streaming.added import AddedTokens, SpecialTokens
+from hf_bpe.streaming.added import AddedTokens
 
 __all__ = ["Search"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hf_bpe.engine import Encoder
+from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.errors import BorderError
-from hf_bpe.streaming.added import SpecialTokens
 from hf_bpe.streaming.encoding import StreamingEncoder
 
 __all__ = ["StablePart", "stable_part"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
-from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -148,38 +146,4 @@ class Tables:
 
     def merged(self, content: bytes) -> list[int]:
         """The ids of one piece of the byte-level dialect, which may begin or end within a character."""
-        try:
-            return self.merging.encode_ordinary(content.decode())
-        except UnicodeDecodeError:
-            return _merge([self.spec.vocab[bytes([byte])] for byte in content], self._ranks)
-
-    @cached_property
-    def _ranks(self) -> dict[tuple[int, int], tuple[int, int]]:
-        vocab = self.spec.vocab
-        return {(vocab[a], vocab[b]): (rank, vocab[a + b]) for rank, (a, b) in enumerate(self.spec.merges)}
-
-
-def _merge(ids: list[int], ranks: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """Merge the best-ranked pair, the leftmost of equals, until no pair has a rank.
-
-    The engine encodes text only, and the reference looks at all pairs again after each merge: 10 ms for 300 bytes, and there
-    are as many beginnings of a piece to merge as the longest token has bytes.
-    """
-    after = [*range(1, len(ids)), -1]
-    before = [*range(-1, len(ids) - 1)]
-    pairs = pairwise(ids)
-    agenda = [(ranks[pair][0], place, *pair) for place, pair in enumerate(pairs) if pair in ranks]
-    heapify(agenda)
-    while agenda:
-        _, left, first, second = heappop(agenda)
-        right = after[left]
-        if right < 0 or ids[left] != first or ids[right] != second:
-            continue
-        ids[left], ids[right] = ranks[first, second][1], -1
-        after[left] = after[right]
-        if after[left] >= 0:
-            before[after[left]] = left
-        for place, other in ((before[left], left), (left, after[left])):
-            if place >= 0 and other >= 0 and (pair := (ids[place], ids[other])) in ranks:
-                heappush(agenda, (ranks[pair][0], place, *pair))
-    return [token_id for token_id in ids if token_id >= 0]
+        return self.merging.encode_piece(content, whole=False)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import regex
 
 from hf_bpe.engine.reference import Place, cut_at
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["AddedTokens", "OpenText", "SpecialTokens"]
-
-SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
+__all__ = ["AddedTokens", "OpenText"]
 
 
 class OpenText(NamedTuple):
@@ -25,16 +23,13 @@ class OpenText(NamedTuple):
 class AddedTokens:
     """The added tokens that a call cares for: finds them, and says of which the end of a text could be the beginning.
 
-    allowed, disallowed: as in `Encoder.encode`. Of those that raise only the beginnings matter here: finding them is up to `encode`.
+    allowed: the special ones that are found; those that are not special always are. forbidden: those that raise; of them only the
+    beginnings matter here, for finding them is up to `encode`.
     """
 
-    def __init__(self, spec: TokenizerSpec, allowed: SpecialTokens, disallowed: SpecialTokens) -> None:
-        def is_named(token: AddedToken, names: SpecialTokens) -> bool:
-            return token.special and (names == "all" or token.content in names)
-
-        self.matched = [token for token in spec.added_tokens if not token.special or is_named(token, allowed)]
-        spared = allowed if disallowed == "all" else ()
-        self.forbidden = [t for t in spec.added_tokens if is_named(t, disallowed) and not is_named(t, spared)]
+    def __init__(self, spec: TokenizerSpec, allowed: Collection[str], forbidden: Collection[str]) -> None:
+        self.matched = [token for token in spec.added_tokens if not token.special or token.content in allowed]
+        self.forbidden = [token for token in spec.added_tokens if token.content in forbidden]
         self.both = [*self.matched, *self.forbidden]
         # In a SentencePiece model `normalized` has no meaning.
         self._is_late = {token.content: token.normalized and spec.sentencepiece is None for token in self.both}

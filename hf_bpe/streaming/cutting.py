@@ -13,7 +13,7 @@ from hf_bpe.engine.reference import piece_spans
 from hf_bpe.pattern_syntax.split_automaton import split_automaton
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.streaming.added import AddedTokens, SpecialTokens
+from hf_bpe.streaming.added import AddedTokens
 from hf_bpe.streaming.crossings import Crossings
 from hf_bpe.streaming.piece_borders import PieceBorders
 
@@ -39,7 +39,7 @@ _KNOWN: WeakKeyDictionary[Encoder, dict[Hashable, Cutter | None]] = WeakKeyDicti
 _CUTTERS_KEPT = 16
 
 
-def cutter_of(encoder: Encoder, allowed: SpecialTokens, disallowed: SpecialTokens) -> Cutter | None:
+def cutter_of(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[str]) -> Cutter | None:
     """What cuts texts that are encoded so; None where nothing can be proved. Made once: tables of 100,000 tokens take 0.3 s.
 
     Nothing is proved of patterns that look at what precedes a match, of tokens with `single_word`, and of normalizers that look
@@ -47,11 +47,11 @@ def cutter_of(encoder: Encoder, allowed: SpecialTokens, disallowed: SpecialToken
     that hold spaces and other characters.
     """
     known = _KNOWN.setdefault(encoder, {})
-    key = tuple(names if isinstance(names, str) else frozenset(names) for names in (allowed, disallowed))
+    key = allowed, forbidden
     if key not in known:
         while len(known) >= _CUTTERS_KEPT:
             known.pop(next(iter(known)))
-        known[key] = _make_cutter(encoder, AddedTokens(encoder.spec, allowed, disallowed))
+        known[key] = _make_cutter(encoder, AddedTokens(encoder.spec, allowed, forbidden))
     return known[key]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hf_bpe.engine import Encoder
+from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.engine.parts import as_unicode
-from hf_bpe.streaming.added import SpecialTokens
 from hf_bpe.streaming.cutting import cutter_of
 
 __all__ = ["StreamingEncoder"]
@@ -33,13 +32,13 @@ class StreamingEncoder:
     """
 
     def __init__(
-        self, encoder: Encoder, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all"
+        self, encoder: Encoder, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
     ) -> None:
         if not isinstance(encoder, Encoder):
             raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}")
         self._encoder = encoder
         self._options: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-        self._cutter = cutter_of(encoder, allowed_special, disallowed_special)
+        self._cutter = cutter_of(encoder, *encoder.special_sets(allowed_special, disallowed_special))
         self._kept: list[str] = []
         self._half = ""  # the first half of a surrogate pair
         self._size = 0  # characters of what is kept

@@ -8,13 +8,11 @@ import tiktoken
 from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, BorderError, Encoder
 from hf_bpe.borders import encode_with_completions, stable_part
-from hf_bpe.borders.tables import tables_of
-from hf_bpe.engine.reference import merge_by_rank
 from tests.fuzz.borders import continuations, run_completions, wrong_with
 from tests.fuzz.subjects import Tally
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.pieces import model
-from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_encoder, cl100k_ranks, cl100k_spec
+from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_encoder, cl100k_ranks
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +152,3 @@ def test_stable_ids_are_those_of_every_longer_text(cl100k: Encoder) -> None:
     ids, rest = stable_part(cl100k, "The quick brown fox")
     assert (ids, rest) == (cl100k.encode("The quick brown"), " fox")
     assert ids + cl100k.encode(rest) == cl100k.encode("The quick brown fox")
-
-
-def test_merging_bytes_gives_what_the_reference_does() -> None:
-    spec = cl100k_spec()
-    tables = tables_of(Encoder(spec))
-    ranks = tables._ranks
-    for content in ("Приве мир"[3:].encode()[1:], "日本語"[1:].encode()[:-1], b"\xff" * 20, b"aaaaaaa\x80"):
-        assert tables.merged(content) == merge_by_rank([spec.vocab[bytes([byte])] for byte in content], ranks)

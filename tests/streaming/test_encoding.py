@@ -79,6 +79,13 @@ def test_a_disallowed_token_raises_when_it_is_complete_and_its_text_is_not_taken
     assert stream.feed("fice| c") + stream.finish() == cl100k.encode("a <|endoffice| c")[1:]
 
 
+def test_a_call_that_is_silent_does_what_the_encoder_says() -> None:
+    spec = byte_spec("gpt2", added_tokens=(AddedToken("<s>", 300),))
+    for special, expected in (("text", [*b"a <s>"]), ("special", [97, 32, 300])):
+        stream = StreamingEncoder(Encoder(spec, special=special))  # type: ignore[arg-type]
+        assert [i for part in ("a <", "s>") for i in stream.feed(part)] + stream.finish() == expected
+
+
 def test_tokens_that_take_white_space_wait_for_its_end() -> None:
     tokens = (AddedToken("<l>", 300, lstrip=True), AddedToken("<r>", 301, rstrip=True))
     encoder = Encoder(byte_spec("gpt2", added_tokens=tokens))
