@@ -49,7 +49,7 @@ def canonicalise(encoder: Encoder, ids: Sequence[int]) -> list[int]:
     ids = list(map(index, ids))
     found: list[int] = []
     for start, stop in _runs(encoder, ids):
-        found += encoder.encode_parts(_parts(encoder, ids, start, stop))
+        found += _encode(encoder, _parts(encoder, ids, start, stop))
         found += ids[stop : stop + 1]
     return found
 
@@ -122,6 +122,12 @@ def _parts(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> list[
             parts.append((special[ids[place]], True))
         done = place + 1
     return parts
+
+
+def _encode(encoder: Encoder, parts: list[tuple[str, bool]]) -> list[int]:
+    if any(is_special for _, is_special in parts):
+        return encoder.encode_parts(parts)
+    return encoder.encode("".join(text for text, _ in parts), disallowed_special=())
 
 
 def _text(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> str:

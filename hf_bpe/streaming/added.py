@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -31,6 +31,11 @@ class AddedTokens:
         self.matched = [token for token in spec.added_tokens if not token.special or token.content in allowed]
         self.forbidden = [token for token in spec.added_tokens if token.content in forbidden]
         self.both = [*self.matched, *self.forbidden]
+        # Where no special token is found, those that are text hide what begins inside them.
+        hiding = (
+            [token for token in spec.added_tokens if token.special and token.content not in forbidden] if not allowed else []
+        )
+        self._hides = _overlap([token.content for token in hiding], [token.content for token in self.matched])
         # In a SentencePiece model `normalized` has no meaning.
         self._is_late = {token.content: token.normalized and spec.sentencepiece is None for token in self.both}
         self._first, self._second = (
@@ -45,10 +50,10 @@ class AddedTokens:
     def is_provable(self) -> bool:
         """Whether what is found stays found.
 
-        A token that must stand alone does not. Nor does one that raises in normalised text, if one that is looked for before can
+        A token that must stand alone does not, nor one that can begin inside a special token that is text. Nor does one that raises in normalised text, if one that is looked for before can
         take part of it away: `encode` would not raise then.
         """
-        if any(token.single_word for token in self.both):
+        if self._hides or any(token.single_word for token in self.both):
             return False
         early = [token.content for token in self.matched if not self._is_late[token.content]]
         late = [token.content for token in self.forbidden if self._is_late[token.content]]
@@ -122,6 +127,13 @@ class _Finder:
             if content is not None:
                 done = start + len(content)
                 yield start, done, self._tokens[content]
+
+
+def _overlap(texts: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether one of the others can begin inside one of the texts, or where it begins."""
+    ends = {text[place:] for text in texts for place in range(1, len(text))}
+    beginnings = {other[:length] for other in others for length in range(1, len(other) + 1)} if ends else set()
+    return not ends.isdisjoint(beginnings) or any(other in text for text in texts for other in others)
 
 
 def _escaped(character: str) -> str:
