@@ -1,4 +1,4 @@
-"""Damaged files of every format: each is read, or refused with an error of this package; nothing else ever happens."""
+"""Damaged files of every format: each is read and examined, or refused with an error of this package; nothing else ever happens."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tqdm import tqdm
 import conversion
 from conversion.registry import FORMATS
 from hf_bpe import AddedToken, Encoder, TokenizerSpec
+from hf_bpe.doctor import examine
 from hf_bpe.errors import HfBpeError
 from tests.conversion.test_matrix import pieces, plain
 from tests.fuzz.subjects import Mismatch, Tally
@@ -153,6 +154,7 @@ def check(name: str, files: Files, where: str) -> None:
         begin = time.perf_counter()
         try:
             encode_with(target, name)
+            examined(target)
         except Exception:  # noqa: BLE001  # what else it may be is what is looked for
             raise Mismatch(f"{name}: {traceback.format_exc()}\n{where}\n{_kept(files)}") from None
         taken = time.perf_counter() - begin
@@ -170,6 +172,15 @@ def encode_with(path: Path, name: str) -> None:
         return
     with contextlib.suppress(HfBpeError):
         Encoder(spec).encode(" ab <s>é", disallowed_special=())
+
+
+def examined(path: Path) -> None:
+    """Let the doctor look. It takes any file for what it is, and where there is none it names the place."""
+    try:
+        examine(path)
+    except HfBpeError as error:
+        if str(path) not in str(error):
+            raise AssertionError(f"the message of the doctor names no file: {error}") from None
 
 
 def _kept(files: Files) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hf_bpe.doctor.finding import Problem, lint
-from hf_bpe.doctor.folder import GENERATION, MODEL_CONFIG, Folder
+from hf_bpe.doctor.folder import GENERATION, MODEL_CONFIG, WEIGHTS, Folder
 from hf_bpe.doctor.lints.configuration import text_config
 from hf_bpe.doctor.safetensors_header import tensor_entries
 from hf_bpe.doctor.shapes import is_id, quoted
@@ -105,7 +105,7 @@ def damaged_weights(folder: Folder) -> Iterator[Problem]:
 
 
 def _weights(folder: Folder) -> list[Path]:
-    return [path for name, path in folder.files.items() if name.endswith(".safetensors")]
+    return [path for name, path in folder.files.items() if name.endswith(WEIGHTS)]
 
 
 def _matrices(folder: Folder) -> Iterator[tuple[str, str, int]]:
