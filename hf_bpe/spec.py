@@ -392,7 +392,8 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
             defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of(token.id)!r} in vocab")
         if id_of(encoded) not in (None, token.id):
             defects.append(
-                f"added token {token.content!r} has id {token.id}, but the same text has id {id_of(encoded)} in vocab"
+                f"added token {token.content!r} has id {token.id}, but the same text has id {id_of(encoded)} in vocab, and a text of two "
+                "ids is not run here; give both the same id, or take it out of the added tokens"
             )
     return defects
 
