@@ -64,7 +64,8 @@ class AsRun:
 class Format:
     """One file format.
 
-    is_folder: whether writing makes a folder. self_contained: whether the files alone say pattern and special tokens.
+    is_folder: whether writing makes a folder. in_folder: patterns of the names by which a folder is one of this format, or, where
+        the format is a file, by which that file is found in a folder. self_contained: whether the files alone say pattern and special tokens.
     recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
     read: path and what the caller says -> spec.
     converted: spec, checks -> the spec in the dialect of the format, for one that holds another.
@@ -83,6 +84,7 @@ class Format:
     write: Callable[[TokenizerSpec, str, Checks], dict[str, bytes]] | None = None
     converted: Callable[[TokenizerSpec, Checks], TokenizerSpec] | None = None
     ending: str = ""
+    in_folder: tuple[str, ...] = ()
     as_run: Callable[[TokenizerSpec, Mapping[str, bytes], str], AsRun] | None = None
 
 

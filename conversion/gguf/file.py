@@ -265,6 +265,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=False,
     recognises=_recognises,
+    in_folder=("*.gguf",),
     read=_read,
     write=_write,
     as_run=_as_run,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+import conversion
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.files import refuse_existing, save, target_format
+from hf_bpe.cli.files import refuse_existing, target_format
 from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
 
 __all__ = ["convert"]
@@ -45,7 +46,8 @@ def convert(
     if not dry_run:
         refuse_existing(target, force)
     spec = load(source, source_format, pattern, special_token)
-    converted = save(spec, target, to, allow_lossy=allow_lossy, dry_run=dry_run, corpus=corpus)
+    options: dict[str, Any] = {"allow_lossy": allow_lossy, "dry_run": dry_run, "corpus": corpus, "source": source}
+    converted = conversion.convert(spec, target, format=to, **options)
     if as_json:
         facts = {"files": list(map(str, converted.paths)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint}
         print_json(converted.verdict.to_dict() | facts)

@@ -16,10 +16,10 @@ from typing import Any
 import conversion.gpt2
 from conversion import tokenizer_json
 from conversion.format import Format, Given
+from conversion.json_shapes import content_of, dicts_in, is_id, list_at, object_at
 from conversion.json_text import parse_json
 from conversion.registry import format_for_reading
 from conversion.sidecar import file_sidecar
-from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at
 from hf_bpe.doctor.stock import StockTokenizer, load_stock
 from hf_bpe.doctor.vocabularies import RawVocabulary, read_metadata, read_vocabulary
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError

@@ -19,11 +19,11 @@ from conversion.gguf.llama_cpp import looks_up_pieces
 from conversion.gguf.metadata import parse_metadata
 from conversion.gpt2 import find_pair
 from conversion.huggingface import TOKENIZER_FILE
+from conversion.json_shapes import content_of, dicts_in, is_id, list_at, object_at, text_at
 from conversion.json_text import parse_json
 from conversion.merges import last_pair, recover_merges
 from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
-from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at, text_at
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, read_text
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from conversion.json_shapes import content_of, list_at, object_at, quoted, text_at
+from conversion.tokenizer_json.post_processor import tokens_around
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, MODEL_CONFIG, ROLES, SPECIALS, TOKENIZER, Folder
-from hf_bpe.doctor.post_processor import tokens_around
 from hf_bpe.doctor.rebuilding import rebuilding_class
-from hf_bpe.doctor.shapes import content_of, list_at, object_at, quoted, text_at
 from hf_bpe.doctor.vocabularies import is_byte_level
 
 _UNLIMITED = 10**20

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from conversion.json_shapes import object_at, quoted, text_at
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import TOKENIZER, Folder
-from hf_bpe.doctor.shapes import object_at, quoted, text_at
 from hf_bpe.errors import some
 
 _MANY = 1 << 20
