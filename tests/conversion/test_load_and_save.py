@@ -12,6 +12,7 @@ from conversion import registry
 from conversion.verdict import Checks
 from hf_bpe import ConversionRefused, FormatError
 from tests.conversion.support import small_spec, write_json
+from tests.conversion.test_matrix import plain
 from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
 
 TARGETS = {
@@ -77,7 +78,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
     with pytest.raises(
-        FormatError, match=r"a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json \+ vocab.bpe"
+        FormatError, match=r"a folder in which nothing is called tokenizer.json, tokenizer.model, encoder.json, vocab.bpe"
     ):
         conversion.load(tmp_path)
 
@@ -114,7 +115,32 @@ def test_another_json_file_is_a_format_error(tmp_path):
 # -- saving -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["x", "x.json", "folder/"])
+@pytest.mark.parametrize(
+    ("name", "file"), [("tiktoken", "x.tiktoken"), ("tekken", "tekken.json"), ("gguf", "model.gguf"), ("minbpe", "x.model")]
+)
+def test_a_folder_that_holds_one_file_of_a_format_is_read(tmp_path, name, file):
+    conversion.save(plain(), tmp_path / file, format=name)
+    (tmp_path / "params.json").write_text("{}")
+    assert conversion.load(tmp_path) == conversion.load(tmp_path, format=name) == plain()
+    with pytest.raises(FormatError, match="is a folder, and sentencepiece-vocab was asked for"):
+        conversion.load(tmp_path, format="sentencepiece-vocab")
+    conversion.save(plain(), tmp_path / "y.tiktoken")
+    if name != "tiktoken":
+        assert conversion.load(tmp_path, format="tiktoken" if name != "minbpe" else "minbpe") == plain()
+    with pytest.raises(FormatError, match=f"several files that may be tokenizers, .*{file}.*; give the path of one"):
+        conversion.load(tmp_path)
+
+
+def test_a_tokenizer_model_that_is_a_rank_file_is_read_as_one(tmp_path):
+    conversion.save(plain(), tmp_path / "tokenizer.model", format="tiktoken")
+    assert conversion.load(tmp_path) == plain()
+    (tmp_path / "tokenizer.model.hf_bpe.json").unlink()
+    with pytest.raises(FormatError, match="a rank file does not say how text is split"):
+        conversion.load(tmp_path)
+    assert conversion.load(tmp_path, pattern="gpt2") == plain()
+
+
+@pytest.mark.parametrize("target", ["x.json", "x.bin"])
 def test_a_name_that_does_not_say_the_format_is_refused(tmp_path, target):
     with pytest.raises(FormatError, match="does not say which format to write; choose one with format="):
         conversion.save(small_spec(), tmp_path / target)
@@ -133,9 +159,44 @@ def test_a_folder_is_not_written_over_a_file(tmp_path, name):
         conversion.save(small_spec(), tmp_path / "x", format=name)
 
 
-def test_a_hugging_face_folder_is_left_to_the_plugin(tmp_path):
-    with pytest.raises(ConversionRefused, match=r"save_pretrained"):
-        conversion.save(small_spec(), tmp_path, format="huggingface")
+def test_a_name_without_an_ending_is_that_of_a_hugging_face_folder(tmp_path):
+    written = {path.name for path in conversion.save(small_spec(), tmp_path / "folder")}
+    assert written == {"tokenizer.json", "tokenizer_config.json"}
+    assert conversion.load(tmp_path / "folder") == small_spec()
+
+
+@pytest.mark.parametrize(
+    ("there", "new", "winner"),
+    [
+        ("tokenizer.json", "gpt2", "tokenizer.json"),
+        ("tokenizer.json", "tiktoken-plugin", "tokenizer.json"),
+        ("gpt2", "vocab-merges", "encoder.json"),
+        ("vocab-merges", "tiktoken-plugin", "merges.txt|vocab.json"),
+    ],
+)
+def test_files_that_would_be_read_in_place_of_the_new_ones_are_named(tmp_path, there, new, winner):
+    folder = tmp_path / "name"
+    conversion.save(plain(), folder / "tokenizer.json" if there == "tokenizer.json" else folder, format=there)
+    before = files_in(folder)
+    with pytest.raises(FormatError, match=f"({winner}) in it would be read in place of what is written as {new}"):
+        conversion.save(small_spec(), folder, format=new)
+    assert files_in(folder) == before
+
+
+def test_another_plugin_in_the_folder_is_named(tmp_path):
+    folder = tmp_path / "name"
+    conversion.save(small_spec(), folder, format="tiktoken-plugin")
+    for file in (folder / "tiktoken_ext").iterdir():
+        file.rename(file.with_name(file.name.replace("name", "other")))
+    with pytest.raises(FormatError, match=r"tiktoken_ext/other\.tiktoken in it would be read"):
+        conversion.save(plain(), folder, format="tiktoken-plugin")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "vocab-merges", "tiktoken-plugin", "huggingface"])
+def test_a_folder_is_written_over_by_one_of_its_format(tmp_path, name):
+    conversion.save(small_spec(), tmp_path / "name", format=name)
+    conversion.save(plain(), tmp_path / "name", format=name)
+    assert conversion.load(tmp_path / "name") == plain()
 
 
 @pytest.mark.parametrize("name", TARGETS)
