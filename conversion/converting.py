@@ -24,6 +24,7 @@ from conversion.sidecar import file_sidecar
 from conversion.tokenizer_json import FORMAT as TOKENIZER_JSON
 from conversion.tokenizer_json import from_dict
 from conversion.verdict import Checks, Verdict
+from hf_bpe.corpus.sources import find_sources
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
@@ -86,6 +87,8 @@ def _convert(
     if target.exists() and target.is_dir() != chosen.is_folder:
         wanted = "a folder" if chosen.is_folder else "a file"
         raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
+    if corpus is not None:
+        find_sources(corpus)  # a wrong name is told at once, and where nothing is lost too
     loaded = None
     if chosen is HUGGING_FACE and source is not None and deciding_file(Path(source)) is not None:
         loaded = as_loaded(Path(source))
@@ -135,6 +138,8 @@ class _Plan:
 
 
 def _plan(spec: TokenizerSpec, chosen: Format, name: str) -> _Plan:
+    if not isinstance(spec, TokenizerSpec):
+        raise TypeError(f"a TokenizerSpec is converted, not {spec!r:.60}; conversion.load(path) gives the one of a file")
     if chosen is HUGGING_FACE:  # written by the plugin; its tokenizer.json decides the ids
         plan = _plan(spec, TOKENIZER_JSON, TOKENIZER_FILE)
         return replace(plan, verdict=replace(plan.verdict, format=chosen.name))

@@ -29,6 +29,21 @@ class Given:
     pattern: str | EllipsisType | None = ...
     special_tokens: Mapping[str, int] | None = None
 
+    def __post_init__(self) -> None:
+        """Raise `TypeError` for what is no pattern, and no mapping of text to id."""
+        if not (self.pattern is None or self.pattern is ... or isinstance(self.pattern, str)):
+            raise TypeError(f"pattern must be a name, a pattern or None, not {self.pattern!r:.60}")
+        tokens = self.special_tokens
+        if tokens is None:
+            return
+        if not isinstance(tokens, Mapping):
+            raise TypeError(f"special_tokens must be a dict of text and id, such as {{'<s>': 1}}, not {tokens!r:.60}")
+        for content, token_id in tokens.items():
+            if not isinstance(content, str) or type(token_id) is not int:
+                raise TypeError(
+                    f"special_tokens must give a text its id, such as {{'<s>': 1}}, not {content!r:.40} {token_id!r:.40}"
+                )
+
     def resolved_pattern(self) -> str | None:
         """The pattern itself; only where one was given."""
         if isinstance(self.pattern, EllipsisType):

@@ -64,7 +64,9 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     The post-processor and truncation do not change what a text's own ids are: `provenance` has the first, and names the others.
     """
     if not isinstance(data, Mapping) or "model" not in data:
-        raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'")
+        tekken = isinstance(data, Mapping) and "config" in data
+        instead = "; its 'config' is that of a tekken.json: load it with format='tekken'" if tekken else ""
+        raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'{instead}")
     model = field(dict(data), "model", dict, f"{where}: $")
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):

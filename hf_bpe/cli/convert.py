@@ -10,7 +10,7 @@ import typer
 import conversion
 from hf_bpe.cli.console import err, out, print_json
 from hf_bpe.cli.files import refuse_existing, target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
+from hf_bpe.cli.options import FORMAT_NAMES, Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
 
 __all__ = ["convert"]
 
@@ -22,7 +22,9 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says, else huggingface."
+            metavar="FORMAT",
+            show_default=False,
+            help=f"Format to write: {FORMAT_NAMES}. Default: what TARGET's name says, for one without an ending huggingface.",
         ),
     ] = None,
     pattern: LoadedPattern = None,

@@ -18,8 +18,8 @@ STDIN = Path("-")
 
 def read_input(text: str | None, file: Path | None) -> str:
     """The text itself, else that of the file, else that of standard input. `-` is standard input too."""
-    if text not in (None, "-"):
-        return str(text)
+    if text is not None and text != "-":
+        return _checked(text)
     if file not in (None, STDIN):
         return read_text(file)
     content = sys.stdin.buffer.read()
@@ -29,6 +29,19 @@ def read_input(text: str | None, file: Path | None) -> str:
         raise FormatError(
             f"standard input: not UTF-8 text: byte 0x{content[error.start]:02X} at offset {error.start}; convert it to UTF-8 first"
         ) from None
+
+
+def _checked(text: str) -> str:
+    """An argument as it is. Bytes in it that are no UTF-8 reach Python as surrogates, and would be encoded as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        what = ord(text[error.start])
+        byte = f"byte 0x{what - 0xDC00:02X}" if 0xDC80 <= what <= 0xDCFF else f"the surrogate U+{what:04X}"
+        raise FormatError(
+            f"the text given as an argument: not UTF-8 text: {byte} after {error.start} characters; convert it to UTF-8 first"
+        ) from None
+    return text
 
 
 def refuse_existing(target: Path, force: bool) -> None:
