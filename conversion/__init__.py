@@ -73,5 +73,6 @@ def load(
     Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is neither byte-level BPE nor a
     SentencePiece BPE model.
     """
+    given = Given(pattern, special_tokens)
     source, chosen = locate(Path(path), format)
-    return chosen.read(source, Given(pattern, special_tokens))
+    return chosen.read(source, given)

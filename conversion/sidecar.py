@@ -177,7 +177,9 @@ def _check_hashes(path: Path, stated: dict[str, Any], main_files: Mapping[str, b
             continue  # both were renamed
         if stated.get(name) != found:
             written_for = (
-                f"another {name} (sha256 {str(stated[name])[:12]}" if name in stated else f"{', '.join(stated)} (not {name}"
+                f"another {name} (sha256 {str(stated[name])[:12]}"
+                if name in stated
+                else f"{', '.join(stated) or 'no file'} (not {name}"
             )
             raise FormatError(
                 f"{path}: stale: it was written for {written_for}; the file has {found[:12]}). Save both together again, or move the sidecar away and pass pattern= and special_tokens="

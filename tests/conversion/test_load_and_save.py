@@ -11,6 +11,7 @@ import conversion
 from conversion import registry
 from conversion.verdict import Checks
 from hf_bpe import ConversionRefused, FormatError
+from hf_bpe.errors import CorpusError
 from tests.conversion.support import small_spec, write_json
 from tests.conversion.test_matrix import plain
 from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
@@ -253,3 +254,48 @@ def test_saving_again_replaces_files_and_sidecar(tmp_path):
     other = byte_spec("gpt2")
     conversion.save(other, tmp_path, format="gpt2")
     assert conversion.load(tmp_path) == other
+
+
+# -- arguments of the wrong type, and what is wrong with the text of a file --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"special_tokens": [1]}, "special_tokens must be a dict of text and id"),
+        ({"special_tokens": {"a": "b"}}, "special_tokens must give a text its id.* not 'a' 'b'"),
+        ({"special_tokens": {"a": True}}, "special_tokens must give a text its id"),
+        ({"pattern": 5}, "pattern must be a name, a pattern or None, not 5"),
+    ],
+)
+def test_arguments_of_another_type_are_named(arguments, complaint):
+    with pytest.raises(TypeError, match=complaint):
+        conversion.load("anything", **arguments)
+
+
+@pytest.mark.parametrize("write", [conversion.convert, conversion.save])
+def test_what_is_no_spec_is_not_converted(tmp_path, write):
+    with pytest.raises(TypeError, match="a TokenizerSpec is converted, not None"):
+        write(None, tmp_path / "x.gguf")
+    with pytest.raises(TypeError, match="a TokenizerSpec is converted"):
+        conversion.check(None, "gguf")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"model": {"vocab": {\n "a": ' + "9" * 5000 + "}}}", "x, line 2, column 7: a number of thousands of digits"),
+        ('\ufeff{"model": {}}', "x: begins with a byte order mark"),
+        ('{"config": {"pattern": "a"}}', "not a tokenizer.json: .* of a tekken.json: load it with format='tekken'"),
+    ],
+)
+def test_the_message_says_what_to_do_about_the_file(tmp_path, content, complaint):
+    (tmp_path / "x").write_text(content, "utf-8")
+    with pytest.raises(FormatError, match=complaint):
+        conversion.load(tmp_path / "x")
+
+
+def test_a_corpus_that_is_missing_is_told_where_nothing_is_lost_too(tmp_path):
+    with pytest.raises(CorpusError, match=r"missing\.txt"):
+        conversion.convert(small_spec(), tmp_path / "tokenizer.json", corpus=tmp_path / "missing.txt")
+    assert not (tmp_path / "tokenizer.json").exists()

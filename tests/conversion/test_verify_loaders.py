@@ -10,6 +10,7 @@ import pytest
 
 import conversion
 import hf_bpe  # noqa: F401 - registers its class with transformers, which the stock loaders must not use
+from conversion.format import Given
 from conversion.verification import LOADERS, split_prefix
 from conversion.verification.loaders import load_side
 from conversion.verification.side import AS_SPECIAL, AS_TEXT
@@ -214,3 +215,30 @@ def test_a_template_that_only_one_side_adds_is_a_difference_of_special_tokens(tm
     assert report.smallest is not None
     assert report.smallest.text == ""
     assert report.smallest.b_ids == (400,)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """Everything that would ask the Hub fails the test."""
+
+    def asked(*_, **__):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr("socket.socket.connect", asked)
+    monkeypatch.setattr("socket.getaddrinfo", asked)
+
+
+@pytest.mark.parametrize("loader", ["stock", "plugin", "fast"])
+@pytest.mark.parametrize("name", ["nope", "./nope", "/nowhere/at all", "a/b/c"])
+def test_what_can_be_no_repository_is_not_asked_for(no_network, loader, name):
+    with pytest.raises(LoaderError, match="there is no such file or folder, and it is no name of a repository"):
+        load_side(name, loader, Given())
+
+
+@pytest.mark.parametrize("loader", ["stock", "plugin"])
+def test_the_name_of_a_local_file_is_not_sent_to_the_hub(no_network, tmp_path, loader):
+    conversion.save(small_spec(), tmp_path / "my.tokenizer.json")
+    with pytest.raises(LoaderError, match="loads folders and repositories, and this is a file"):
+        load_side(tmp_path / "my.tokenizer.json", loader, Given())
+    with pytest.raises(FormatError, match="is a file, and from_pretrained loads folders"):
+        HfBpeTokenizer.from_pretrained(tmp_path / "my.tokenizer.json")
