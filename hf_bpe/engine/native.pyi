@@ -122,6 +122,12 @@ class Engine:
     def encode(self, text: str, policy: Policy) -> list[int]:
         """Ids of a text. Raises `DisallowedSpecialTokenError`, `PatternError`."""
 
+    def encode_piece(self, piece: bytes, whole: bool) -> list[int]:
+        """Ids of one piece, which is not split. whole: a token is taken as that where merges are ignored, else merged all the same.
+
+        Raises `HfBpeError` for a SentencePiece model.
+        """
+
     def encode_to_numpy(self, text: str, policy: Policy, narrow: bool) -> NDArray[Any]:
         """Ids of a text, shape (n,)."""
 
@@ -190,6 +196,9 @@ class WordCounter:
 
         `progress` gets the number of merges done every so often; what it raises, or Ctrl-C, ends the training.
         """
+
+def learn_first_seen(words: Sequence[tuple[bytes, int]], num_merges: int) -> list[tuple[int, int]]:
+    """Merges of counted words, as `train_merges` of the reference with `ties="first seen"` gives them."""
 
 def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
     """For distinct tokens in rank order: (rank, length of the left part) of each reachable one; ranks of the unreachable ones.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hf_bpe.engine.pieces_reference import PiecesReference
 from hf_bpe.engine.reference import Reference, ReferenceEngine, ReferencePolicy
-from hf_bpe.errors import CorpusError
+from hf_bpe.errors import CorpusError, HfBpeError
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["Face", "make_pure_python"]
@@ -25,6 +25,10 @@ class Face(Reference):
     def encode_to_numpy(self, text: str, policy: ReferencePolicy, narrow: bool) -> NDArray[Any]:
         """Ids as uint16 (`narrow`) or uint32."""
         return np.array(self.encode(text, policy), dtype=np.uint16 if narrow else np.uint32)
+
+    def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]:
+        """Byte-level engines have their own."""
+        raise HfBpeError("a SentencePiece model merges characters, not pieces of bytes; encode the text")
 
     def encode_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[list[int]]:
         """Ids of each text."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
 from operator import index
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import regex
 
@@ -360,7 +360,7 @@ class ReferenceEngine(Reference):
                 yield part.id
                 continue
             for piece in self._split(part):
-                yield from self._encode_piece(piece.encode())
+                yield from self.encode_piece(piece.encode())
 
     def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
         """Id, start, end and piece of each token. Text that no piece holds belongs to none; an added token is a piece.
@@ -399,7 +399,7 @@ class ReferenceEngine(Reference):
                 bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
             for piece_first, piece_last in staged_spans(part, self._spec.pattern, self._spec.unmatched, self._spec.stages):
                 done, number = _bytes_in(part[:piece_first]), next(piece)
-                for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
+                for token_id in self.encode_piece(part[piece_first:piece_last].encode()):
                     begin, done = done, done + len(self._bytes_of[token_id])
                     yield token_id, bytes_from[begin][0], bytes_from[done - 1][1], number
 
@@ -411,8 +411,9 @@ class ReferenceEngine(Reference):
         """The pieces of a normalised stretch."""
         return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched, self._spec.stages)
 
-    def _encode_piece(self, piece: bytes) -> list[int]:
-        if self._spec.ignore_merges and piece in self._spec.vocab:
+    def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]:
+        """Ids of one piece. `whole`: as a token where it is one and merges are ignored for those."""
+        if whole and self._spec.ignore_merges and piece in self._spec.vocab:
             return [self._spec.vocab[piece]]
         return merge_by_rank([self._byte_ids[byte] for byte in piece], self._ranks)
 
@@ -460,12 +461,17 @@ def count_pairs(words: Iterable[tuple[Sequence[int], int]]) -> Counter[Pair]:
 
 
 def train_merges(
-    word_counts: dict[bytes, int], num_merges: int, min_frequency: int = 1, max_token_length: int | None = None
+    word_counts: dict[bytes, int],
+    num_merges: int,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    ties: Literal["lowest ids", "first seen"] = "lowest ids",
 ) -> list[Pair]:
     """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
 
-    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first. Pairs
-    seen fewer than `min_frequency` times, or that would make more than `max_token_length` bytes, are never merged.
+    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first, or the one
+    that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
+    would make more than `max_token_length` bytes, are never merged.
 
     >>> train_merges({b"aaabdaaabac": 1}, 3)
     [(97, 97), (97, 98), (256, 257)]
@@ -479,7 +485,8 @@ def train_merges(
             for pair, count in count_pairs(words).items()
             if max_token_length is None or length[pair[0]] + length[pair[1]] <= max_token_length
         )
-        count, pair = max(fits, key=lambda item: (item[0], -item[1][0], -item[1][1]), default=(0, (0, 0)))
+        order = (lambda item: (item[0], -item[1][0], -item[1][1])) if ties == "lowest ids" else (lambda item: item[0])
+        count, pair = max(fits, key=order, default=(0, (0, 0)))
         if count < max(min_frequency, 1):
             break
         new_id = 256 + len(merges)

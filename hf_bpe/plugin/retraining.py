@@ -127,11 +127,18 @@ def _moved(template: SequenceTemplate, spec: TokenizerSpec, renamed: Mapping[str
     for part in source.get("processors", [source]):
         for entry in part.get("special_tokens", {}).values():
             entry["tokens"] = [renamed.get(token, token) for token in entry["tokens"]]
-            entry["ids"] = [spec.token_id(token.encode()) for token in entry["tokens"]]
-            missing = [token for token, token_id in zip(entry["tokens"], entry["ids"], strict=True) if token_id is None]
-            if missing:
-                raise ValueError(f"the template puts {missing[0]!r} around texts, which the new tokenizer does not have")
+            entry["ids"] = [_new_id(token, spec) for token in entry["tokens"]]
+        for role in {"cls", "sep"} & part.keys():
+            token = renamed.get(part[role][0], part[role][0])
+            part[role] = [token, _new_id(token, spec)]
     return read_template(source, "the template")
+
+
+def _new_id(token: str, spec: TokenizerSpec) -> int:
+    token_id = spec.token_id(token.encode())
+    if token_id is None:
+        raise ValueError(f"the template puts {token!r} around texts, which the new tokenizer does not have")
+    return token_id
 
 
 def _configuration(

@@ -37,8 +37,8 @@ __all__ = ["AUTO", "CONFIG_FILE", "LEFT_OUT", "SUPERSEDED", "Auto", "Record", "c
 CONFIG_FILE = "tokenizer_config.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
 
-SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE)
-"""Files of an earlier save that transformers would still read, and that would change what is loaded."""
+SUPERSEDED = ("added_tokens.json", "special_tokens_map.json", CHAT_TEMPLATE_FILE, CODE_FILE)
+"""Files of an earlier save that transformers would still read, or load code from."""
 
 Auto: TypeAlias = Literal["marker", "class-name", "remote-code"]
 AUTO: tuple[str, ...] = get_args(Auto)
@@ -86,6 +86,12 @@ class Record:
     mark: Any = None
 
     @property
+    def auto(self) -> str:
+        """How `AutoTokenizer` was told of our class in the folder it was loaded from."""
+        said = self.mark.get("auto") if isinstance(self.mark, Mapping) else None
+        return said if said in AUTO else "marker"
+
+    @property
     def provenance(self) -> dict[str, str]:
         """Where the tokenizer came from: what an earlier save wrote down, else what its spec says beyond naming the file."""
         known = self.mark.get("provenance") if isinstance(self.mark, Mapping) else None
@@ -95,8 +101,12 @@ class Record:
         return {} if own.get("format") == tokenizer_json.FORMAT.name else own
 
 
-def render(record: Record, *, auto: str = "marker", in_jinja_file: bool = True) -> dict[str, bytes]:
-    """The files of a tokenizer: name -> content. auto: one of `AUTO`. in_jinja_file: a chat template gets a file of its own."""
+def render(record: Record, *, auto: str | None = None, in_jinja_file: bool = True) -> dict[str, bytes]:
+    """The files of a tokenizer: name -> content.
+
+    auto: one of `AUTO`, by default the one of the folder it was loaded from. in_jinja_file: a chat template gets a file of its own.
+    """
+    auto = record.auto if auto is None else auto
     if auto not in AUTO:
         raise ValueError(f"auto={auto!r} is not known; it must be one of {', '.join(map(repr, AUTO))}")
     files = {TOKENIZER_FILE: _json(_tokenizer_document(record.vocabulary, record.template))}
@@ -116,11 +126,16 @@ def _config(record: Record, auto: str) -> dict[str, Any]:
     said: dict[str, Any] = {
         "clean_up_tokenization_spaces": False,
         "tokenizer_class": "HfBpeTokenizer" if auto == "class-name" else "PreTrainedTokenizerFast",
-        MARKER: {"version": hf_bpe.__version__} | ({"provenance": record.provenance} if record.provenance else {}),
+        MARKER: _mark(record, auto),
     }
     if auto == "remote-code":
         said["auto_map"] = AUTO_MAP
     return dict(sorted({**record.settings, **said}.items()))
+
+
+def _mark(record: Record, auto: str) -> dict[str, Any]:
+    said = {"auto": auto if auto != "marker" else None, "provenance": record.provenance}
+    return {"version": hf_bpe.__version__} | {name: value for name, value in said.items() if value}
 
 
 def _model_file(vocabulary: Vocabulary) -> dict[str, bytes]:

@@ -248,7 +248,7 @@ class HfBpeTokenizer(EncodingMethods):
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
         *,
-        auto: saving.Auto = "marker",
+        auto: saving.Auto | None = None,
         save_jinja_files: bool = True,
         **kwargs: Any,
     ) -> tuple[str, ...]:
@@ -258,7 +258,8 @@ class HfBpeTokenizer(EncodingMethods):
         Returns the paths.
 
         auto: how `AutoTokenizer` is told of this class: by a "marker" (no code in the folder, loads everywhere), by the
-            "class-name", or by "remote-code" for those who trust it; see docs/huggingface.md.
+            "class-name", or by "remote-code" for those who trust it; see docs/huggingface.md. Default: as in the folder that
+            it was loaded from, else "marker".
         push_to_hub: also push to `repo_id` (default: the name of the folder), with the arguments of `push_to_hub`.
         """
         if legacy_format:
@@ -275,13 +276,13 @@ class HfBpeTokenizer(EncodingMethods):
             hub.push(record, files, kwargs.pop("repo_id", None) or Path(save_directory).resolve().name, **kwargs)
         return paths
 
-    def push_to_hub(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> Any:
+    def push_to_hub(self, repo_id: str, *, auto: saving.Auto | None = None, **kwargs: Any) -> Any:
         """Push the tokenizer with a model card to a repository on the Hub, made if missing. Returns the commit.
 
         auto: as in `save_pretrained`. kwargs: private, revision (a branch, made if missing), create_pr, commit_message,
         commit_description, token, tags, license, language, corpus, overwrite_card; see `hf_bpe.plugin.hub.push`.
 
-        Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. Nothing is changed then.
+        Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. No file is changed then.
 
         >>> tokenizer.push_to_hub("me/my-tokenizer", private=True)  # doctest: +SKIP
         """
@@ -292,8 +293,8 @@ class HfBpeTokenizer(EncodingMethods):
         saving.check(record, files)
         return hub.push(record, files, repo_id, **kwargs)
 
-    def model_card(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> str:
-        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, as there."""
+    def model_card(self, repo_id: str, *, auto: saving.Auto | None = None, **kwargs: Any) -> str:
+        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, card, as there."""
         from hf_bpe.plugin import model_card
 
         record = self._record()

@@ -254,6 +254,22 @@ impl Model {
         Ok(())
     }
 
+    /// Appends the ids of one piece, which need not be UTF-8. `whole`: a piece that is a token is taken as that where the tokenizer
+    /// ignores merges; else it is merged all the same.
+    pub fn encode_piece(&self, piece: &[u8], whole: bool, out: &mut Vec<u32>) -> Result<(), EngineError> {
+        let Dialect::ByteLevel { vocabulary, .. } = &self.dialect else {
+            return Err(EngineError::Spec("a SentencePiece model merges characters, not pieces of bytes; encode the text".to_owned()));
+        };
+        if let Some(id) = self.whole_token(piece).filter(|_| whole) {
+            out.push(id);
+            return Ok(());
+        }
+        let mut scratch = self.take_scratch()?;
+        vocabulary.merge(piece, &mut scratch.merge, out);
+        self.give_back(scratch);
+        Ok(())
+    }
+
     /// What the caches at rest hold, and how often they were asked.
     pub fn cache_info(&self) -> CacheInfo {
         let mut info = CacheInfo::default();

@@ -143,6 +143,15 @@ impl Engine {
         self.ints.list(py, &ids)
     }
 
+    /// Ids of one piece of bytes, which is not split.
+    fn encode_piece(&self, py: Python<'_>, piece: &[u8], whole: bool) -> PyResult<Vec<u32>> {
+        run(py, piece.len(), || {
+            let mut ids = Vec::new();
+            self.model.encode_piece(piece, whole, &mut ids)?;
+            Ok(ids)
+        })
+    }
+
     fn encode_to_numpy<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, narrow: bool) -> PyResult<Bound<'py, PyAny>> {
         Ok(if narrow {
             PyArray1::from_vec(py, self.ids::<u16>(py, &text, policy)?).into_any()
