@@ -21,6 +21,7 @@ import tokenizers
 import hf_bpe
 from conversion import tokenizer_json
 from conversion.equality import first_difference
+from conversion.json_text import indented
 from conversion.sentencepiece.model import parse_model, serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
@@ -109,7 +110,8 @@ def render(record: Record, *, auto: str | None = None, in_jinja_file: bool = Tru
     auto = record.auto if auto is None else auto
     if auto not in AUTO:
         raise ValueError(f"auto={auto!r} is not known; it must be one of {', '.join(map(repr, AUTO))}")
-    files = {TOKENIZER_FILE: _json(_tokenizer_document(record.vocabulary, record.template))}
+    document = _tokenizer_document(record.vocabulary, record.template)
+    files = {TOKENIZER_FILE: (indented(document) + "\n").encode()}
     template = record.chat_template
     config = _config(record, auto)
     if isinstance(template, str) and in_jinja_file:

