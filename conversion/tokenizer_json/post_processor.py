@@ -29,7 +29,9 @@ def remembered(data: object) -> dict[str, str]:
     """
     steps = [step for _, step in steps_of(data, "", "processors")]
     does_nothing = isinstance(data, dict) and all(step.get("type") == "ByteLevel" for step in steps)
-    return {} if data is None or does_nothing else {_KEY: json.dumps(data, ensure_ascii=False)}
+    if data is None or does_nothing:
+        return {}
+    return {_KEY: json.dumps(data) if _can_be_written(data) else "null"}
 
 
 def carried(spec: TokenizerSpec) -> dict[str, Any] | None:
@@ -50,6 +52,21 @@ def left_out_around(spec: TokenizerSpec) -> str | None:
     places = [f"{' '.join(map(repr, tokens))} {side}" for tokens, side in ((before, "before"), (after, "after")) if tokens]
     puts = f"puts {' and '.join(places)} every text" if places else "changes what is encoded"
     return f"the source's post_processor, which {puts}: the target by itself adds no tokens"
+
+
+_ROOM = 100
+"""Levels of nesting that are left for what stands around it in a file, and for other places in the program."""
+
+
+def _can_be_written(data: object) -> bool:
+    """Lone surrogates are no UTF-8, and what Python has just read may be nested too deeply to be written."""
+    for _ in range(_ROOM):
+        data = [data]
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 def _id_of(content: str, spec: TokenizerSpec, added: Mapping[str, int]) -> int | None:

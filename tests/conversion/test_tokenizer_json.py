@@ -247,6 +247,25 @@ def test_a_post_processor_goes_into_another_tokenizer_json(post_processor):
     assert spec == from_dict(document(added_tokens=[added("<s>", 400)]), "x")
 
 
+@pytest.mark.parametrize(
+    "post_processor",
+    [
+        {"type": "RobertaProcessing", "sep": ["<s>", 7], "cls": ["<s>", 400]},
+        {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "\ud800"}}], "special_tokens": {}},
+        {"type": "Sequence", "processors": [{"type": "Unheard"}]},
+        [],
+        5,
+        json.loads("[" * 900 + "]" * 900),
+    ],
+)
+def test_a_post_processor_that_is_not_understood_is_left_out_and_named(tmp_path, post_processor):
+    spec = from_dict(document(added_tokens=[added("<s>", 400)], post_processor=post_processor), "x")
+    [path] = conversion.save(spec, tmp_path / "tokenizer.json")
+    assert json.loads(path.read_bytes())["post_processor"] is None
+    [line] = conversion.check(spec, "tokenizer.json").left_out
+    assert line.startswith("the source's post_processor, which ")
+
+
 def test_what_a_target_leaves_out_is_in_the_verdict():
     spec = from_dict(
         document(added_tokens=[added("<s>", 400)], post_processor=TEMPLATE, padding={"strategy": "BatchLongest"}), "x"
