@@ -67,9 +67,10 @@ def small_specs() -> dict[str, TokenizerSpec]:
     """One tokenizer that every byte-level format holds, others with more to say, and a SentencePiece model."""
     added = (AddedToken("<s>", 261), AddedToken("<|x|>", 262, special=False, lstrip=True, normalized=True))
     steps = ("NFC", "StripLeft", Prepend("_"), Replace(r"\s{2,}", " "))
+    around = {"post_processor": json.dumps({"type": "RobertaProcessing", "sep": ["<s>", 261], "cls": ["<s>", 261]})}
     return {
         "plain": plain(),
-        "rich": plain().replace(added_tokens=added),
+        "rich": plain().replace(added_tokens=added, provenance=around),
         "normalised": plain().replace(normalizer=steps, added_tokens=added),
         "prefixed": plain().replace(normalizer="Lowercase", add_prefix_space=True),
         "staged": plain().replace(stages=(r"[0-9]{3}", r"a(?=b)|b")),
