@@ -76,7 +76,8 @@ class Encoder:
     # -- encoding -----------------------------------------------------------------------------------------------------
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which no special token is special. Added tokens that are not special are still matched.
+        """Ids of a text in which no special token is special. Added tokens that are not special are still matched, but not
+        where they begin inside a special one: `tokenizers` does so.
 
         >>> encoder.encode_ordinary("hello <|endoftext|>")  # doctest: +SKIP
         [15339, 83739, 8862, 728, 428, 91, 29]
@@ -169,9 +170,9 @@ class Encoder:
     def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
         text, policy = self._parts(parts)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans = self._with_offsets(text, policy)
         self._refuse_specials_from_text(text, policy, ids.tolist())
-        return ids, spans.reshape(-1, 2)
+        return ids, spans
 
     def _parts(self, parts: Iterable[Part]) -> tuple[str, Any]:
         text, lengths, trusts = join_parts(parts)
@@ -206,8 +207,8 @@ class Encoder:
         if not self.spec.normalizer or not special or not any(trusts):
             return
         is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
-        for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
+        ids, spans = self._with_offsets(text, policy)
+        for token_id, (start, stop) in zip(ids.tolist(), spans.tolist(), strict=True):
             if token_id in special and not (start < stop and all(is_trusted[start:stop])):
                 raise DisallowedSpecialTokenError(
                     special[token_id],
@@ -304,24 +305,31 @@ class Encoder:
         """
         if unit not in ("characters", "bytes"):
             raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
-        policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
+        return self._with_offsets(text, self._policy(allowed_special, disallowed_special), characters=unit == "characters")
+
+    def _with_offsets(self, text: str, policy: Any, *, characters: bool = True) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        ids, spans, *_ = self._engine.encode_batch_with_offsets([text], policy, 1, characters)
         return ids, spans.reshape(-1, 2)
 
-    def align(
-        self, text: str, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    def align_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
     ) -> Alignment:
-        """`encode_with_offsets` in characters, with the number of the piece of the text that each id is part of.
+        """`encode_with_offsets` in characters of each text, with the piece of it that each id is part of, and whether it was merged.
 
         Pieces are what merging never crosses, counted from 0; an added token is one, and so is a user-defined piece of a
-        SentencePiece model.
+        SentencePiece model. `num_threads`: default all processors.
 
-        >>> encoder.align("hello world!").pieces  # doctest: +SKIP
-        array([0, 1, 2], dtype=uint32)
+        >>> encoder.align_batch(["hello world!", "hello"]).pieces  # doctest: +SKIP
+        array([0, 1, 2, 0], dtype=uint32)
         """
-        policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, pieces = self._engine.encode_with_offsets(text, policy, True)
-        return Alignment(ids, spans[::2], spans[1::2], pieces)
+        policy, threads = self._policy(allowed_special, disallowed_special), thread_count(num_threads)
+        ids, spans, pieces, added, bounds = self._engine.encode_batch_with_offsets(_batch(texts), policy, threads, True)
+        return Alignment(ids, spans[::2], spans[1::2], pieces, added, bounds)
 
     def _narrow(self, dtype: DTypeLike) -> bool:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))

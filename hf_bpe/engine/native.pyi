@@ -144,10 +144,12 @@ class Engine:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The same for texts that stand in a buffer: text n is `data[offsets[n]:offsets[n + 1]]`. Raises `CorpusError`."""
 
-    def encode_with_offsets(
-        self, text: str, policy: Policy, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
-        """Ids, shape (n,); first and last + 1 byte or character of each, shape (2 n,); number of the piece of each, shape (n,)."""
+    def encode_batch_with_offsets(
+        self, texts: Sequence[str], policy: Policy, num_threads: int, characters: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
+        """Ids, shape (n,); first and last + 1 byte or character of each, shape (2 n,); number of the piece of each, shape (n,); whether
+        each is an added token that was found, shape (n,); where each text's ids begin, shape (number of texts + 1,).
+        """
 
     def count(self, text: str, policy: Policy) -> int:
         """How many ids `encode` gives."""
@@ -180,6 +182,7 @@ class WordCounter:
         special_tokens: list[str],
         normalizer: Sequence[tuple[str, str, str]],
         add_prefix_space: bool,
+        stages: Sequence[tuple[str, str | None]] = (),
     ) -> WordCounter:
         """Special tokens are cut out of the text and not counted."""
 
@@ -205,6 +208,13 @@ def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list
 
     >>> recover_merges([b"a", b"b", b"ab"])
     ([(2, 1)], [])
+    """
+
+def pairs(starts: NDArray[np.int64], stops: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
+    """What `zip` makes of two arrays, cut at `bounds`: in a quarter of the time, the garbage collector not looking at any of it.
+
+    >>> pairs(np.array([0, 2, 0]), np.array([2, 5, 1]), np.array([0, 2, 3]))
+    [[(0, 2), (2, 5)], [(0, 1)]]
     """
 
 def jsonl_texts(block: bytes, field: str) -> tuple[bytes, bytes, bytes, bytes, list[tuple[int, str]]]:

@@ -24,7 +24,7 @@ from hf_bpe.errors import HubAccessDenied, HubConflict, HubError, HubNotFound, H
 from hf_bpe.plugin import model_card
 from hf_bpe.plugin.model_types import drift_warning
 from hf_bpe.plugin.remote_code import CODE_FILE
-from hf_bpe.plugin.saving import SUPERSEDED, Record
+from hf_bpe.plugin.saving import Record, is_superseded
 
 __all__ = ["push"]
 
@@ -82,7 +82,7 @@ def push(
     with_card = overwrite_card or _may_go(theirs.get(CARD_FILE), card)
     additions = {**files, CARD_FILE: card.encode()} if with_card else files
     operations = [CommitOperationAdd(name, content) for name, content in additions.items()]
-    stale = [CommitOperationDelete(name) for name in SUPERSEDED if name in present and name not in files]
+    stale = [CommitOperationDelete(name) for name in sorted(present) if is_superseded(name, files)]
     with _reported(repo_id, "while the files were sent, which are either all there now or none; push again to be sure"):
         done = api.create_commit(
             repo_id,

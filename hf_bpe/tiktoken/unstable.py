@@ -127,7 +127,7 @@ def encode_bytes(vocabulary: Vocabulary, content: bytes) -> list[int]:
 
 def encode_with_last_piece(encoder: Encoder, text: str, allowed: frozenset[str]) -> tuple[list[int], int]:
     """The ids of a text, and how many of them the last piece has: none where it ends in a special token."""
-    found = encoder.align(text, allowed_special=allowed, disallowed_special=())
+    found = encoder.align_batch([text], num_threads=1, allowed_special=allowed, disallowed_special=())
     ids: list[int] = found.ids.tolist()
     # Between special tokens that are looked for no piece can be one, so the id says it, inside the table or outside.
     if not ids or ids[-1] in {encoder.spec.special_tokens[token] for token in allowed}:

@@ -23,7 +23,8 @@ pub struct WordCounter(Option<train::WordCounter>);
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens, normalizer, add_prefix_space))]
+    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens, normalizer, add_prefix_space, stages = Vec::new()))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         pattern: Option<&str>,
@@ -32,10 +33,11 @@ impl WordCounter {
         special_tokens: Vec<String>,
         normalizer: Vec<StepFields>,
         add_prefix_space: bool,
+        stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let counter = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
-            Splitter::new(pattern, family, keep_unmatched)
-                .and_then(|splitter| train::WordCounter::new(normalizer, splitter, special_tokens))
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(&stages)?;
+            train::WordCounter::new(normalizer, splitter, special_tokens)
         });
         counter.map(|counter| Self(Some(counter))).map_err(|error| raise(py, error))
     }
