@@ -135,11 +135,8 @@ class HfBpeTokenizer(EncodingMethods):
         pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
             tokenizer_config.json does.
         """
-        if Path(pretrained_model_name_or_path).is_file():  # its name would be sent to the Hub as that of a repository
-            raise FormatError(
-                f"{os.fspath(pretrained_model_name_or_path)}: is a file, and from_pretrained loads folders and repositories; pass its "
-                "folder, or for the file alone HfBpeTokenizer.from_spec(conversion.load(file))"
-            )
+        if Path(pretrained_model_name_or_path).is_file():
+            kwargs["local_files_only"] = True  # transformers would ask the Hub for a repository of that name
         given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
         origin = Origin.of(pretrained_model_name_or_path, kwargs, *given)
         try:

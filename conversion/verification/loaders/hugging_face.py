@@ -53,19 +53,14 @@ def load_fast(source: str) -> Side:
 def _from_pretrained(cls: Any, source: str, name: str) -> Any:
     path = Path(source)
     folder = path.parent if path.is_file() and path.name == TOKENIZER_FILE else path
-    # A name that is no path is a repository's, and nothing else may be sent to the Hub: it would be asked for for a minute.
-    if folder.is_file():
-        raise LoaderError(
-            f"{source}: {name} loads folders and repositories, and this is a file; put it into a folder as {TOKENIZER_FILE}, or choose "
-            "another loader"
-        )
+    # A name that is no path is a repository's, and nothing else may be sent to the Hub: it would be asked for, again and again.
     if not folder.exists() and not _REPOSITORY.fullmatch(source):
         raise LoaderError(
             f"{source}: there is no such file or folder, and it is no name of a repository, which is owner/name (such as "
             "openai-community/gpt2)"
         )
     try:
-        return cls.from_pretrained(str(folder) if path.exists() else source)
+        return cls.from_pretrained(str(folder), local_files_only=True) if path.exists() else cls.from_pretrained(source)
     except HfBpeError:
         raise
     except Exception as error:  # noqa: BLE001 - transformers raises whatever its parts raise, tokenizers bare Exception
