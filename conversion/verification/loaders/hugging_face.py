@@ -60,7 +60,9 @@ def _from_pretrained(cls: Any, source: str, name: str) -> Any:
             "openai-community/gpt2)"
         )
     try:
-        return cls.from_pretrained(str(folder), local_files_only=True) if path.exists() else cls.from_pretrained(source)
+        return (
+            cls.from_pretrained(str(folder.resolve()), local_files_only=True) if path.exists() else cls.from_pretrained(source)
+        )
     except HfBpeError:
         raise
     except Exception as error:  # noqa: BLE001 - transformers raises whatever its parts raise, tokenizers bare Exception
