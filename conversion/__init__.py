@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversion.converting import Converted, check, convert, save
 from conversion.format import Given
-from conversion.registry import FORMATS, find_format, format_for_reading
+from conversion.registry import FORMATS, locate
 from conversion.tiktoken import to_tiktoken_encoding
 from conversion.verdict import Verdict
 from hf_bpe.spec import TokenizerSpec
@@ -64,7 +64,7 @@ def load(
     pattern: str | EllipsisType | None = ...,
     special_tokens: Mapping[str, int] | None = None,
 ) -> TokenizerSpec:
-    """Read a tokenizer from a file or folder.
+    """Read a tokenizer from a file or folder. A folder may also hold one file of a format, such as a tekken.json.
 
     format: one of `formats()`; found from the content if not given.
     pattern, special_tokens (text -> id): for formats that do not state them; they override what a sidecar says. A rank file
@@ -73,6 +73,6 @@ def load(
     Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is neither byte-level BPE nor a
     SentencePiece BPE model.
     """
-    source = Path(path)
-    chosen = format_for_reading(source) if format is None else find_format(format)
-    return chosen.read(source, Given(pattern, special_tokens))
+    given = Given(pattern, special_tokens)
+    source, chosen = locate(Path(path), format)
+    return chosen.read(source, given)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conversion.callers import caller_must_normalise
 from conversion.equality import first_difference
 from conversion.format import AsRun, Format, Given
 from conversion.huggingface import FORMAT as HUGGING_FACE
-from conversion.registry import find_format, format_for_writing
+from conversion.huggingface import TOKENIZER_FILE, as_loaded, deciding_file, write_folder
+from conversion.left_out import left_out
+from conversion.registry import FORMATS, find_format, format_for_writing
 from conversion.report import report_file, report_of
 from conversion.sidecar import file_sidecar
 from conversion.tokenizer_json import FORMAT as TOKENIZER_JSON
+from conversion.tokenizer_json import from_dict
 from conversion.verdict import Checks, Verdict
+from hf_bpe.corpus.sources import find_sources
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
@@ -56,13 +62,16 @@ def convert(
     allow_lossy: bool = False,
     dry_run: bool = False,
     corpus: Corpus | None = None,
+    source: str | os.PathLike[str] | None = None,
 ) -> Converted:
     """`save`, with the verdict. Where something is lost, that is measured, and stands in a report beside the result.
 
     dry_run: give the verdict and leave it at that: nothing is written, nothing refused.
     corpus: text files to measure a loss on, beside the built-in strings.
+    source: where the spec was read. Into a Hugging Face folder goes, from another one, what it says beyond the ids: which tokens
+        begin and end a text, the chat template, settings. What a target does not say of that, the verdict lists as left out.
     """
-    return _convert(spec, Path(path), format, allow_lossy, dry_run, corpus)
+    return _convert(spec, Path(path), format, allow_lossy, dry_run, corpus, source)
 
 
 def _convert(
@@ -72,19 +81,26 @@ def _convert(
     allow_lossy: bool,
     dry_run: bool = False,
     corpus: Corpus | None = None,
+    source: str | os.PathLike[str] | None = None,
 ) -> Converted:
     chosen = format_for_writing(target) if format_name is None else find_format(format_name)
     if target.exists() and target.is_dir() != chosen.is_folder:
         wanted = "a folder" if chosen.is_folder else "a file"
         raise FormatError(f"{target}: {chosen.name} is written as {wanted}, and this is not one; give another path")
-    plan = _plan(spec, chosen, target.name)
+    if corpus is not None:
+        find_sources(corpus)  # a wrong name is told at once, and where nothing is lost too
+    loaded = None
+    if chosen is HUGGING_FACE and source is not None and deciding_file(Path(source)) is not None:
+        loaded = as_loaded(Path(source))
+    plan = _plan(spec if loaded is None else loaded.spec, chosen, target.name)
+    if loaded is not None and plan.verdict.losses:  # the nearest is another tokenizer, which has nothing of the folder's
+        loaded, plan = None, _plan(spec, chosen, target.name)
     if not dry_run:
         plan.verdict.refuse(allow_lossy)
-        if chosen.write is None:
-            raise ConversionRefused(f"{chosen.name} is not written here: {chosen.description}")
+        _refuse_others_in_charge(target, chosen, plan.contents)
         _warn_who_must_normalise(spec, target, plan.verdict)
     plan = _measured(plan, chosen, target.name, corpus)
-    return Converted(plan.verdict, () if dry_run else tuple(_write(target, chosen, plan.contents)))
+    return Converted(plan.verdict, () if dry_run else tuple(_write(target, chosen, plan, loaded)))
 
 
 def save(
@@ -122,8 +138,10 @@ class _Plan:
 
 
 def _plan(spec: TokenizerSpec, chosen: Format, name: str, *, reads_back: bool = True) -> _Plan:
+    if not isinstance(spec, TokenizerSpec):
+        raise TypeError(f"a TokenizerSpec is converted, not {spec!r:.60}; conversion.load(path) gives the one of a file")
     if chosen is HUGGING_FACE:  # written by the plugin; its tokenizer.json decides the ids
-        plan = _plan(spec, TOKENIZER_JSON, TOKENIZER_JSON.name, reads_back=False)  # the plugin does
+        plan = _plan(spec, TOKENIZER_JSON, TOKENIZER_FILE, reads_back=False)  # the plugin does
         return replace(plan, verdict=replace(plan.verdict, format=chosen.name))
     checks = Checks()
     converted, contents = spec, {}
@@ -139,7 +157,8 @@ def _plan(spec: TokenizerSpec, chosen: Format, name: str, *, reads_back: bool = 
         if not checks.read_back:
             _check_by_reading_back(converted, chosen, contents, name)
         checks.hold("reading back what is written gives the same tokenizer")
-    return _Plan(spec, converted, checks, checks.verdict(chosen.name), contents)
+    verdict = replace(checks.verdict(chosen.name), left_out=tuple(left_out(spec, chosen.name)))
+    return _Plan(spec, converted, checks, verdict, contents)
 
 
 def _check_by_reading_back(spec: TokenizerSpec, chosen: Format, contents: Mapping[str, bytes], name: str) -> None:
@@ -166,11 +185,13 @@ def _warn_who_must_normalise(spec: TokenizerSpec, target: Path, verdict: Verdict
 
 def _measured(plan: _Plan, chosen: Format, name: str, corpus: Corpus | None) -> _Plan:
     """The plan with what it loses, and with the report of that."""
-    if not plan.verdict.losses or chosen.as_run is None:
+    library = TOKENIZER_JSON if chosen is HUGGING_FACE else chosen
+    if not plan.verdict.losses or library.as_run is None:
         return plan
     from conversion.loss import measure  # brings in the engine, which an exact conversion does not need
 
-    loss = measure(plan.source, _as_run(plan, chosen.as_run(plan.spec, plan.contents, name)), plan.checks.suspects(), corpus)
+    main = TOKENIZER_FILE if chosen is HUGGING_FACE else name
+    loss = measure(plan.source, _as_run(plan, library.as_run(plan.spec, plan.contents, main)), plan.checks.suspects(), corpus)
     verdict = replace(plan.verdict, loss=loss)
     report = {report_file(name, chosen.is_folder): report_of(verdict, plan.contents)}
     return replace(plan, verdict=verdict, contents={**plan.contents, **report})
@@ -184,11 +205,44 @@ def _as_run(plan: _Plan, run: AsRun) -> AsRun:
     return replace(run, tokenizer=run.tokenizer.replace(normalizer=source.normalizer, add_prefix_space=source.add_prefix_space))
 
 
-def _write(target: Path, chosen: Format, contents: Mapping[str, bytes]) -> list[Path]:
-    folder = target if chosen.is_folder else target.parent
-    paths = write_atomically(folder, contents)
+def _refuse_others_in_charge(target: Path, chosen: Format, contents: Mapping[str, bytes]) -> None:
+    """Raise `FormatError` where files in a folder would be read in place of those that are to be written into it."""
+    for candidate in FORMATS.values() if chosen.is_folder and target.is_dir() else ():
+        for name in candidate.in_folder if candidate.is_folder else ():
+            others = sorted(path.relative_to(target).as_posix() for path in target.glob(name))
+            others = [other for other in others if other not in contents]
+            if others:
+                raise FormatError(
+                    f"{target}: {', '.join(others)} in it would be read in place of what is written as {chosen.name}; remove that, or "
+                    "choose another folder"
+                )
+            if candidate is chosen and any(fnmatch(written, name) for written in contents):
+                return
+
+
+def _write(target: Path, chosen: Format, plan: _Plan, loaded: Any) -> list[Path]:
+    report = report_file(target.name, chosen.is_folder)
+    if chosen is HUGGING_FACE:
+        held = plan.spec if loaded is None else loaded
+        paths = write_folder(_nearest(plan) if plan.verdict.losses else held, target)
+        if report in plan.contents:
+            paths += write_atomically(target, {report: plan.contents[report]})
+    else:
+        paths = write_atomically(target if chosen.is_folder else target.parent, plan.contents)
     # What stood here before would be refused as stale, or speak of another file.
-    beside = {report_file(target.name, chosen.is_folder)} | (set() if chosen.is_folder else {file_sidecar(target.name)})
-    for name in beside - contents.keys():
-        folder.joinpath(name).unlink(missing_ok=True)
+    beside = {report} | (set() if chosen.is_folder else {file_sidecar(target.name)})
+    for name in beside - plan.contents.keys():
+        (target if chosen.is_folder else target.parent).joinpath(name).unlink(missing_ok=True)
     return paths
+
+
+def _nearest(plan: _Plan) -> TokenizerSpec:
+    """What the nearest tokenizer.json is read as, which a folder can then hold."""
+    try:
+        return from_dict(json.loads(plan.contents[TOKENIZER_FILE]), TOKENIZER_FILE)
+    except ConversionRefused as refusal:
+        reason = str(refusal).removeprefix(f"{TOKENIZER_FILE}: ")
+        raise ConversionRefused(
+            f"the nearest {TOKENIZER_FILE} is one that no folder of this package can hold: {reason}. Convert to a file of that name "
+            "to get it by itself"
+        ) from None

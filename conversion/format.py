@@ -30,15 +30,19 @@ class Given:
     special_tokens: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
-        if self.special_tokens is None:
+        """Raise `TypeError` for what is no pattern, and no mapping of text to id."""
+        if not (self.pattern is None or self.pattern is ... or isinstance(self.pattern, str)):
+            raise TypeError(f"pattern must be a name, a pattern or None, not {self.pattern!r:.60}")
+        tokens = self.special_tokens
+        if tokens is None:
             return
-        if not isinstance(self.special_tokens, Mapping):
-            raise TypeError(
-                f"special_tokens must be a dict of text and id, such as {{'<|endoftext|>': 100257}}, not {self.special_tokens!r:.80}"
-            )
-        for content, token_id in self.special_tokens.items():
+        if not isinstance(tokens, Mapping):
+            raise TypeError(f"special_tokens must be a dict of text and id, such as {{'<s>': 1}}, not {tokens!r:.60}")
+        for content, token_id in tokens.items():
             if not isinstance(content, str) or type(token_id) is not int:
-                raise TypeError(f"special_tokens must be a dict of text and id; {content!r:.80}: {token_id!r:.80} is not")
+                raise TypeError(
+                    f"special_tokens must give a text its id, such as {{'<s>': 1}}, not {content!r:.40} {token_id!r:.40}"
+                )
 
     def resolved_pattern(self) -> str | None:
         """The pattern itself; only where one was given."""
@@ -75,7 +79,8 @@ class AsRun:
 class Format:
     """One file format.
 
-    is_folder: whether writing makes a folder. self_contained: whether the files alone say pattern and special tokens.
+    is_folder: whether writing makes a folder. in_folder: patterns of the names by which a folder is one of this format, or, where
+        the format is a file, by which that file is found in a folder. self_contained: whether the files alone say pattern and special tokens.
     recognises: path and the first bytes of the file (none for a folder) -> whether this is one.
     read: path and what the caller says -> spec.
     converted: spec, checks -> the spec in the dialect of the format, for one that holds another.
@@ -94,6 +99,7 @@ class Format:
     write: Callable[[TokenizerSpec, str, Checks], dict[str, bytes]] | None = None
     converted: Callable[[TokenizerSpec, Checks], TokenizerSpec] | None = None
     ending: str = ""
+    in_folder: tuple[str, ...] = ()
     as_run: Callable[[TokenizerSpec, Mapping[str, bytes], str], AsRun] | None = None
 
 

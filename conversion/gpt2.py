@@ -209,6 +209,7 @@ def _format(name: str, description: str) -> Format:
         is_folder=True,
         self_contained=False,
         recognises=partial(_recognises, name=name),
+        in_folder=_NAMES[name],
         read=partial(_read, name=name),
         write=partial(_write, name=name),
         as_run=lambda spec, *_: AsRun("this package, by the files' merges only", spec.replace(ignore_merges=False)),

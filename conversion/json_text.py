@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,8 @@ from hf_bpe.spec import MAX_TOKEN_ID
 __all__ = ["check_id", "field", "indented", "parse_json", "read_json"]
 
 T = TypeVar("T")
+
+_TOO_LONG = "a number of thousands of digits, which nothing in a tokenizer needs; the file is damaged: fetch it again"
 
 _JSON_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "an integer"}
 
@@ -43,6 +47,11 @@ def parse_json(text: str, where: str, repeated: list[str] | None = None) -> Any:
             repeated.extend(twice)
         return result
 
+    if text.startswith("\ufeff"):
+        raise FormatError(
+            f"{where}: begins with a byte order mark, with which the tokenizers library does not load it either; save it as UTF-8 "
+            "without one (BOM)"
+        )
     if not text.strip():
         raise FormatError(f"{where}: the file is empty; it was truncated, or it is the wrong file")
     try:
@@ -55,8 +64,17 @@ def parse_json(text: str, where: str, repeated: list[str] | None = None) -> Any:
         raise FormatError(f"{where}: nested too deeply to be a tokenizer file") from None
     except FormatError:
         raise
-    except ValueError as error:  # an integer of thousands of digits
-        raise FormatError(f"{where}: {error}") from None
+    except ValueError as error:
+        raise FormatError(f"{where}{_place_of_huge_number(text)}: {_TOO_LONG if 'digits' in str(error) else error}") from None
+
+
+def _place_of_huge_number(text: str) -> str:
+    """Where an integer stands that has more digits than Python reads."""
+    found = re.search(rf"[0-9]{{{sys.get_int_max_str_digits() + 1}}}", text)
+    if found is None:
+        return ""
+    line_start = text.rfind("\n", 0, found.start()) + 1
+    return f", line {text.count(chr(10), 0, found.start()) + 1}, column {found.start() - line_start + 1}"
 
 
 def indented(value: Any, line: str = "\n") -> str:

@@ -251,6 +251,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=True,
     recognises=_recognises,
+    in_folder=("*.model",),
     read=_read,
     write=_write,
     ending=".model",

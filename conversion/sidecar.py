@@ -172,10 +172,17 @@ def read_sidecar(path: Path, main_files: Mapping[str, bytes]) -> Sidecar | None:
 
 def _check_hashes(path: Path, stated: dict[str, Any], main_files: Mapping[str, bytes]) -> None:
     for name, content in main_files.items():
-        if stated.get(name) != _sha256(content):
+        found = _sha256(content)
+        if name not in stated and found in stated.values():
+            continue  # both were renamed
+        if stated.get(name) != found:
+            written_for = (
+                f"another {name} (sha256 {str(stated[name])[:12]}"
+                if name in stated
+                else f"{', '.join(stated) or 'no file'} (not {name}"
+            )
             raise FormatError(
-                f"{path}: stale: it was written for another {name} (sha256 {str(stated.get(name))[:12]}, the file has "
-                f"{_sha256(content)[:12]}). Save both together again, or move the sidecar away and pass pattern= and special_tokens="
+                f"{path}: stale: it was written for {written_for}; the file has {found[:12]}). Save both together again, or move the sidecar away and pass pattern= and special_tokens="
             )
 
 

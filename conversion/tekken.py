@@ -216,6 +216,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=True,
     recognises=_recognises,
+    in_folder=("tekken*.json",),
     read=_read,
     write=_write,
     as_run=lambda _, files, name: AsRun("this package, by ranks as mistral-common does", _parse(files[name], name, name)),

@@ -75,7 +75,8 @@ class Verdict:
     """Whether a format holds a tokenizer.
 
     checks: what was looked at and holds. conditions: under which it gives the same ids. losses: in which it does not; `loss` is
-    what was measured of them. impossible: why there is no such file at all, not even a lossy one.
+    what was measured of them. impossible: why there is no such file at all, not even a lossy one. left_out: what the source says
+    beyond the ids of a text itself, such as tokens around every text, and the target does not.
 
     >>> Verdict("tiktoken", checks=("merging by id is merging by the list of merges",)).kind
     'exact'
@@ -87,6 +88,7 @@ class Verdict:
     losses: tuple[str, ...] = ()
     impossible: str | None = None
     loss: Loss | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -115,6 +117,7 @@ class Verdict:
         lines += [f"  {'and if' if self.losses else 'if'} {condition}" for condition in self.conditions]
         lines += [f"  lost: {reason}" for reason in self.losses]
         lines += [f"  {line}" for line in self.loss.lines()] if self.loss else []
+        lines += [f"  left out: {what}" for what in self.left_out]
         lines += [f"  checked: {reason}" for reason in self.checks]
         return "\n".join(lines)
 

@@ -58,10 +58,14 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
             final.parent.mkdir(parents=True, exist_ok=True)
             temporary = final.with_name(f".{final.name}.{os.urandom(8).hex()}.tmp")
             staged.append((temporary, final))
-            with temporary.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                with temporary.open("xb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:  # which names the temporary file, of which nobody knows
+                error.filename = str(final)
+                raise
         for temporary, final in staged:
             temporary.replace(final)
     except BaseException:

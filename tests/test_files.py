@@ -59,3 +59,17 @@ def test_unreadable_files_are_named(tmp_path: Path) -> None:
         read_bytes(tmp_path / "none.txt")
     with pytest.raises(FormatError, match=r"cannot be read: Is a directory"):
         read_bytes(tmp_path)
+
+
+def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path, monkeypatch):
+    real = Path.open
+
+    def full(self, *arguments, **keywords):
+        if self.suffix == ".tmp":
+            raise OSError(errno.ENOSPC, "No space left on device", str(self))
+        return real(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_atomically(tmp_path, {"x.json": b"{}"})
+    assert caught.value.filename == str(tmp_path / "x.json")

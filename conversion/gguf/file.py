@@ -110,6 +110,11 @@ def _parse_byte_level(
     conflict = overlap_conflict([token.content for token in added]) or (_piece_conflict(added, pattern) if looked_up else None)
     if conflict and not corrected:
         raise ConversionRefused(f"{where}: {conflict}")
+    if _MERGES not in metadata:
+        raise FormatError(
+            f"{where}: {_MERGES} is missing, so neither this package nor llama.cpp knows what to merge; write the file again from the "
+            "original tokenizer with a newer convert_hf_to_gguf.py"
+        )
     lines = entry(metadata, _MERGES, list, where, str)
     fields: dict[str, Any] = {"pattern": pattern, "added_tokens": added, "provenance": provenance}
     table = native_table(spelled, lines, (), set)
@@ -265,6 +270,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=False,
     recognises=_recognises,
+    in_folder=("*.gguf",),
     read=_read,
     write=_write,
     as_run=_as_run,

@@ -28,7 +28,9 @@ _SPACE_PREFIX = "tokenizer.ggml.add_space_prefix"
 
 def parse(metadata: Mapping[str, Any], tokens: TokenList, where: str, provenance: dict[str, str]) -> TokenizerSpec:
     """The model of a list of tokens. Raises `FormatError` and `ConversionRefused`."""
-    scores = entry(metadata, "tokenizer.ggml.scores", list, where, float)
+    # Without scores llama.cpp takes all for 0: of two pairs the one on the left is merged first.
+    listed = "tokenizer.ggml.scores"
+    scores = entry(metadata, listed, list, where, float) if listed in metadata else [0.0] * len(tokens)
     if len(scores) != len(tokens):
         raise FormatError(
             f"{where}: tokenizer.ggml.scores has {len(scores)} entries for {len(tokens)} tokens; the file is damaged"

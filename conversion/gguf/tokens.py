@@ -37,7 +37,9 @@ def entry(metadata: Mapping[str, Any], key: str, kind: type[T], where: str, item
 def token_list(metadata: Mapping[str, Any], where: str) -> TokenList:
     """Text and kind of each token, by id. Raises `FormatError` if two that are in use have one text."""
     contents = entry(metadata, "tokenizer.ggml.tokens", list, where, str)
-    numbers = entry(metadata, "tokenizer.ggml.token_type", list, where, int)
+    # Old files have no kinds, and llama.cpp then takes every token for a normal one.
+    kinds = "tokenizer.ggml.token_type"
+    numbers = entry(metadata, kinds, list, where, int) if kinds in metadata else [1] * len(contents)
     if len(contents) != len(numbers):
         raise FormatError(
             f"{where}: tokenizer.ggml.token_type has {len(numbers)} entries for {len(contents)} tokens; the file is damaged"

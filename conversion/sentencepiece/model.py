@@ -342,6 +342,7 @@ FORMATS = (
         is_folder=False,
         self_contained=True,
         recognises=_recognises,
+        in_folder=("*.model",),
         read=_read,
         write=_write,
         converted=_converted,

@@ -233,6 +233,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=False,
     recognises=_recognises,
+    in_folder=("*.tiktoken", "*.model"),
     read=_read,
     write=_write,
     as_run=lambda spec, files, name: as_run(spec, files[name], name),

@@ -115,6 +115,7 @@ FORMAT = Format(
     is_folder=True,
     self_contained=True,
     recognises=_recognises,
+    in_folder=(f"{_FOLDER}/*.tiktoken",),
     read=_read,
     write=_write,
     as_run=lambda spec, files, name: rank_file.as_run(spec, files[f"{_FOLDER}/{name}.tiktoken"], name),

@@ -28,6 +28,7 @@ from conversion.printable import (
 )
 from conversion.sidecar import parse_added_token
 from conversion.tokenizer_json.pieces import from_parts, is_sentencepiece, to_parts
+from conversion.tokenizer_json.post_processor import carried, remembered
 from conversion.verdict import Checks
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.errors import ConversionRefused, FormatError
@@ -60,10 +61,12 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     """The tokenizer that the content of a tokenizer.json describes. `where` names it in errors.
 
     Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is no plain byte-level BPE.
-    Post-processors and truncation do not change what a text's own ids are; `provenance["not_carried"]` names them.
+    The post-processor and truncation do not change what a text's own ids are: `provenance` has the first, and names the others.
     """
     if not isinstance(data, Mapping) or "model" not in data:
-        raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'")
+        tekken = isinstance(data, Mapping) and "config" in data
+        instead = "; its 'config' is that of a tekken.json: load it with format='tekken'" if tekken else ""
+        raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'{instead}")
     model = field(dict(data), "model", dict, f"{where}: $")
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
@@ -112,7 +115,7 @@ def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: s
 
 
 def _provenance(data: Mapping[str, Any], where: str) -> dict[str, str]:
-    return {"format": FORMAT.name, "file": Path(where).name} | _not_carried(data)
+    return {"format": FORMAT.name, "file": Path(where).name} | remembered(data.get("post_processor")) | _not_carried(data)
 
 
 def _refuse_unknown_parts(data: Mapping[str, Any], model: Mapping[str, Any], where: str) -> None:
@@ -151,7 +154,7 @@ def _kind(part: object) -> str:
 
 
 def _not_carried(data: Mapping[str, Any]) -> dict[str, str]:
-    parts = [part for part in ("post_processor", "truncation", "padding") if _kind(data.get(part)) not in ("null", "ByteLevel")]
+    parts = [part for part in ("truncation", "padding") if _kind(data.get(part)) != "null"]
     return {"not_carried": ", ".join(parts)} if parts else {}
 
 
@@ -336,7 +339,7 @@ def _document(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [_write_added_token(token) for token in added],
-        "post_processor": None,
+        "post_processor": carried(spec),
     }
     if spec.dialect == "sentencepiece":
         parts = to_parts(spec, checks)
@@ -470,6 +473,7 @@ FORMAT = Format(
     is_folder=False,
     self_contained=True,
     recognises=_recognises,
+    in_folder=("*tokenizer.json",),
     read=_read,
     write=_write,
     as_run=_as_run,

@@ -162,7 +162,11 @@ def verify(
     Raises `LoaderError` for a library that is missing or fails, `FormatError` and `ConversionRefused` as `load` does, `CorpusError`.
     """
     given = Given(pattern, special_tokens)
-    loaders = (loader, loader) if isinstance(loader, str) else loader
+    loaders = (loader, loader) if isinstance(loader, str) else tuple(loader)
+    if len(loaders) != 2:
+        raise ValueError(f"loader must be one name, or two, one for each side; {loader!r} are {len(loaders)}")
+    if isinstance(texts, str):
+        raise TypeError("texts must be a list of texts, and a str is one of its letters: pass [text]")
     sides = [load_side(source, chosen, given) for source, chosen in zip((a, b), loaders, strict=True)]
     size = corpus_size(corpus) if corpus is not None else 0  # before anything is compared: a wrong name should be told at once
     structure = compare_structure(sides[0], sides[1])

@@ -112,8 +112,8 @@ def _options(
 ) -> None:
     """Train, run, convert and check BPE tokenizers.
 
-    A TOKENIZER is a Hugging Face folder, a folder with GPT-2's two files, a tokenizer.json, a tiktoken rank file, or a
-    SentencePiece .model file.
+    A TOKENIZER is a Hugging Face folder, a tokenizer.json, a tiktoken rank file or plugin folder, a folder with GPT-2's two files,
+    a SentencePiece .model, a tekken.json, a minbpe .model, a GGUF file, or a folder that holds one of these.
     """
 
 
@@ -124,4 +124,4 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 shows escapes instead of failing
     # "PyTorch was not found" is no news to somebody who works with a tokenizer.
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
-    app()
+    app(prog_name="hf-bpe")  # also as `python -m hf_bpe.cli`

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+import conversion
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.files import refuse_existing, save, target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
+from hf_bpe.cli.files import refuse_existing, target_format
+from hf_bpe.cli.options import FORMAT_NAMES, Force, Json, LoadedPattern, SourceFormat, SpecialIds, load
 
 __all__ = ["convert"]
 
@@ -21,7 +22,9 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says, else huggingface."
+            metavar="FORMAT",
+            show_default=False,
+            help=f"Format to write: {FORMAT_NAMES}. Default: what TARGET's name says, for one without an ending huggingface.",
         ),
     ] = None,
     pattern: LoadedPattern = None,
@@ -45,7 +48,8 @@ def convert(
     if not dry_run:
         refuse_existing(target, force)
     spec = load(source, source_format, pattern, special_token)
-    converted = save(spec, target, to, allow_lossy=allow_lossy, dry_run=dry_run, corpus=corpus)
+    options: dict[str, Any] = {"allow_lossy": allow_lossy, "dry_run": dry_run, "corpus": corpus, "source": source}
+    converted = conversion.convert(spec, target, format=to, **options)
     if as_json:
         facts = {"files": list(map(str, converted.paths)), "vocab_size": spec.vocab_size, "fingerprint": spec.fingerprint}
         print_json(converted.verdict.to_dict() | facts)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.options import Json
-from hf_bpe.doctor import LINTS, SEVERITIES, Finding, Severity, examine
+from hf_bpe.doctor import LINTS, SEVERITIES, Finding, Folder, Severity, examine
 from hf_bpe.errors import UnknownLintError
 
 __all__ = ["doctor"]
@@ -39,17 +39,18 @@ def doctor(
         return
     if path is None:
         raise typer.BadParameter("name a tokenizer to examine, or pass --list", param_hint="PATH")
+    folder = Folder(path)
+    examined = [folder.real_name(name) for name in folder.examined]
     try:
-        findings = examine(path, ignore=ignore or ())
+        findings = examine(folder, ignore=ignore or ())
     except UnknownLintError as error:
         raise typer.BadParameter(str(error), param_hint="--ignore") from None
     counts = Counter(finding.severity for finding in findings)
     if as_json:
-        print_json(
-            {"path": str(path), "counts": {s: counts[s] for s in SEVERITIES}, "findings": [f.to_dict() for f in findings]}
-        )
+        count_of = {severity: counts[severity] for severity in SEVERITIES}
+        print_json({"path": str(path), "examined": examined, "counts": count_of, "findings": [f.to_dict() for f in findings]})
     else:
-        _print_findings(path, findings, counts)
+        _print_findings(path, findings, counts, examined)
     if counts["error"] or (strict and counts["warning"]):
         raise typer.Exit(1)
 
@@ -66,7 +67,7 @@ def _print_lints(as_json: bool) -> None:
     out.print(table)
 
 
-def _print_findings(path: Path, findings: Sequence[Finding], counts: Counter[Severity]) -> None:
+def _print_findings(path: Path, findings: Sequence[Finding], counts: Counter[Severity], examined: Sequence[str]) -> None:
     for severity in SEVERITIES:
         group = [finding for finding in findings if finding.severity == severity]
         if group:
@@ -76,7 +77,7 @@ def _print_findings(path: Path, findings: Sequence[Finding], counts: Counter[Sev
             out.print(Padding(Text(finding.what), (0, 0, 0, 6)))
             out.print(Padding(Text("fix: ", "green").append(finding.fix, "default"), (0, 0, 1, 6)))
     found = ", ".join(_counted(counts[severity], severity) for severity in SEVERITIES if counts[severity])
-    out.print(Text(f"{path}: ", "bold").append(found or f"nothing wrong found by {len(LINTS)} lints"), soft_wrap=True)
+    out.print(Text(f"{path}: ", "bold").append(found or f"nothing wrong found in {', '.join(examined)}"), soft_wrap=True)
 
 
 def _counted(count: int, severity: Severity) -> str:

@@ -14,6 +14,7 @@ from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["Force", "Json", "LoadedPattern", "SourceFormat", "SpecialIds", "Tokenizer", "load", "load_options"]
 
+FORMAT_NAMES = ", ".join(conversion.formats())
 PATTERN_NAMES = ", ".join(NAMED_PATTERNS)
 
 Tokenizer = Annotated[Path, typer.Argument(metavar="TOKENIZER", show_default=False, help="Tokenizer: a file or a folder.")]
@@ -26,7 +27,13 @@ LoadedPattern = Annotated[
     ),
 ]
 SourceFormat = Annotated[
-    str | None, typer.Option("--from", metavar="FORMAT", show_default=False, help="Its format, instead of looking at it.")
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        show_default=False,
+        help=f"Its format, instead of looking at it: {FORMAT_NAMES}.",
+    ),
 ]
 SpecialIds = Annotated[
     list[str] | None,
@@ -44,7 +51,11 @@ Force = Annotated[bool, typer.Option("--force", help="Write even where there is 
 def load_options(pattern: str | None, special_tokens: Sequence[str] | None) -> dict[str, Any]:
     """The options as `conversion.load` takes them; what was not given is left to the file."""
     given: dict[str, Any] = {} if pattern is None else {"pattern": pattern}
-    return given | ({"special_tokens": dict(map(_name_and_id, special_tokens))} if special_tokens else {})
+    pairs = list(map(_name_and_id, special_tokens or ()))
+    twice = next((name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number])), None)
+    if twice is not None:
+        raise typer.BadParameter(f"{twice!r} is named twice; give it one id", param_hint="--special-token")
+    return given | ({"special_tokens": dict(pairs)} if pairs else {})
 
 
 def load(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:

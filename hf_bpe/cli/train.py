@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+import conversion
 import hf_bpe
 from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.files import STDIN, refuse_existing, save, target_format
+from hf_bpe.cli.files import STDIN, refuse_existing, target_format
 from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.spec import TokenizerSpec
@@ -95,7 +96,7 @@ def train(
             progress=not quiet and err.is_terminal,
             **given,
         )
-    written = save(spec, output, chosen).paths
+    written = conversion.save(spec, output, format=chosen)
     seconds = time.perf_counter() - started
     if as_json:
         print_json(

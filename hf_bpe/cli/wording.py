@@ -8,6 +8,7 @@ __all__ = ["as_options"]
 
 # In this order. `format=` is asked of a reader, unless something is to be saved.
 _OPTIONS = {
+    r" and change the result with spec\.replace\(\.\.\.\)": "",
     r"\ballow_lossy=True\b": "--allow-lossy",
     r"\bwithout allow_lossy\b": "without --allow-lossy",
     r"\b(hard_vocab_limit|max_sentence_length)=(?=\w)": r"--set \1=",

@@ -6,6 +6,7 @@
 """
 
 from hf_bpe.doctor.finding import SEVERITIES, Finding, Lint, Severity
+from hf_bpe.doctor.folder import Folder
 from hf_bpe.doctor.registry import LINTS, examine
 
-__all__ = ["LINTS", "SEVERITIES", "Finding", "Lint", "Severity", "examine"]
+__all__ = ["LINTS", "SEVERITIES", "Finding", "Folder", "Lint", "Severity", "examine"]

@@ -58,7 +58,7 @@ class Lint:
     def findings(self, folder: Folder) -> Iterator[Finding]:
         """What it finds in a folder."""
         for where, what, fix in self.check(folder):
-            yield Finding(self.code, self.severity, where, _sentence(what), _sentence(fix))
+            yield Finding(self.code, self.severity, folder.real_name(where), _sentence(what), _sentence(fix))
 
 
 def _sentence(text: str) -> str:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import conversion.gpt2
+from conversion import tokenizer_json
 from conversion.format import Format, Given
+from conversion.json_shapes import content_of, dicts_in, is_id, list_at, object_at
 from conversion.json_text import parse_json
 from conversion.registry import format_for_reading
 from conversion.sidecar import file_sidecar
-from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at
 from hf_bpe.doctor.stock import StockTokenizer, load_stock
 from hf_bpe.doctor.vocabularies import RawVocabulary, read_metadata, read_vocabulary
 from hf_bpe.errors import ConversionRefused, FormatError, HfBpeError
@@ -29,6 +30,7 @@ __all__ = ["ROLES", "Folder"]
 
 TOKENIZER, CONFIG, SPECIALS, ADDED = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 MODEL_CONFIG, GENERATION, TEMPLATE = "config.json", "generation_config.json", "chat_template.jinja"
+WEIGHTS = ".safetensors"
 _OBJECTS = (TOKENIZER, CONFIG, SPECIALS, ADDED, MODEL_CONFIG, GENERATION, "processor_config.json", "preprocessor_config.json")
 _PAIRS = ("gpt2", "vocab-merges")
 _VOCABULARY_NAME = re.compile(r"\.(tiktoken|gguf|model(\.v\w+)?)$|^tekken.*(?<!\.hf_bpe)\.json$")
@@ -47,6 +49,16 @@ class Reading:
     states_split: bool
 
 
+def _name_for_what_it_holds(file: Path) -> str:
+    """The name of a file by itself; `TOKENIZER` where it holds one under a name of its own, such as gpt2.tokenizer.json."""
+    if file.name in _OBJECTS or file.suffix == ".jinja":
+        return file.name
+    try:
+        return TOKENIZER if format_for_reading(file) is tokenizer_json.FORMAT else file.name
+    except FormatError:
+        return file.name
+
+
 class Folder:
     """A folder, or one file as if it lay alone in a folder.
 
@@ -58,6 +70,8 @@ class Folder:
         try:
             inside = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
             self.files = {file.name: file for file in inside if file.is_file()}
+            if not self.path.is_dir():
+                self.files = {_name_for_what_it_holds(self.path): file for file in self.files.values()}
         except OSError as error:
             raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
         if not self.path.exists():
@@ -67,12 +81,24 @@ class Folder:
         self._objects = {name: self._read_object(name) for name in _OBJECTS}
         self.template_files = self._read_templates()  # name -> text
         self.vocabularies: list[RawVocabulary] = []
-        self.formats: list[tuple[Path, Format]] = []
-        for file in self._vocabulary_files():
-            self._read_vocabulary(file)
+        self.formats: dict[str, Format] = {}  # name of a vocabulary file -> its format
+        for name in self._vocabulary_files():
+            self._read_vocabulary(name)
         if not (self.formats or self.damaged or any(name in self.files for name in (CONFIG, SPECIALS, ADDED, TEMPLATE))):
             what = "holds no tokenizer" if self.path.is_dir() else "is no tokenizer"
             raise FormatError(f"{path}: {what} of a format known here; name the folder or file of one")
+
+    @property
+    def examined(self) -> list[str]:
+        """The names of the files that were looked into."""
+        parsed = [name for name, data in self._objects.items() if data is not None]
+        weights = [name for name in self.files if name.endswith(WEIGHTS)]
+        return list(dict.fromkeys([*self.formats, *parsed, *self.template_files, *weights]))
+
+    def real_name(self, place: str) -> str:
+        """A place in a file by the name that the file has, where it was looked at as one of another name."""
+        name, colon, rest = place.partition(":")
+        return f"{self.files[name].name}{colon}{rest}" if name in self.files and not self.path.is_dir() else place
 
     # -----------------------------------------------------------------------------------------------------------------
     # Raw files
@@ -116,28 +142,28 @@ class Folder:
     # -----------------------------------------------------------------------------------------------------------------
     # Vocabularies
 
-    def _vocabulary_files(self) -> Iterator[Path]:
-        """The files that hold a vocabulary; of a pair only the one with the ids."""
+    def _vocabulary_files(self) -> Iterator[str]:
+        """The names of the files that hold a vocabulary; of a pair only the one with the ids."""
         if not self.path.is_dir():
-            yield from () if self.path.name in _OBJECTS[1:] or self.path.suffix == ".jinja" else (self.path,)
+            yield from (name for name in self.files if name not in _OBJECTS[1:] and not name.endswith(".jinja"))
             return
         for name, file in self.files.items():
             pair = next((found for kind in _PAIRS if (found := conversion.gpt2.find_pair(file, kind))), None)
             if pair is not None:
                 if file == pair[0]:
-                    yield file
+                    yield name
             elif name == TOKENIZER or _VOCABULARY_NAME.search(name):
-                yield file
+                yield name
 
-    def _read_vocabulary(self, file: Path) -> None:
-        if file.name == TOKENIZER and self._objects[TOKENIZER] is None:
+    def _read_vocabulary(self, name: str) -> None:
+        if name == TOKENIZER and self._objects[TOKENIZER] is None:
             return  # noted already
+        file = self.files[name]
         try:
-            chosen = format_for_reading(file)
-            self.formats.append((file, chosen))
-            vocabulary = read_vocabulary(file, chosen.name, self._objects.get(TOKENIZER))
+            self.formats[name] = format_for_reading(file)
+            vocabulary = read_vocabulary(file, self.formats[name].name, self._objects[TOKENIZER])
         except HfBpeError as error:
-            self.damaged.setdefault(file.name, self.without_path(error))
+            self.damaged.setdefault(name, self.without_path(error))
             return
         if vocabulary is not None:
             self.vocabularies.append(vocabulary)
@@ -146,23 +172,24 @@ class Folder:
     def readings(self) -> list[Reading]:
         """What the reader of its format makes of each vocabulary file."""
         found: list[Reading] = []
-        for path, chosen in self.formats:
+        for name, chosen in self.formats.items():
+            path = self.files[name]
             # What a rank file does not say is no defect of it.
             lacks_pattern = chosen.name == "tiktoken" and not path.with_name(file_sidecar(path.name)).exists()
             try:
                 spec = chosen.read(path, Given(pattern=None) if lacks_pattern else Given())
-                found.append(Reading(path.name, spec, None, states_split=not lacks_pattern))
+                found.append(Reading(name, spec, None, states_split=not lacks_pattern))
             except (FormatError, ConversionRefused) as error:
-                found.append(Reading(path.name, None, type(error)(self.without_path(error)), states_split=False))
+                found.append(Reading(name, None, type(error)(self.without_path(error)), states_split=False))
         return found
 
     @cached_property
     def gguf_metadata(self) -> dict[str, dict[str, Any]]:
         """Name -> keys and values of the GGUF files."""
         return {
-            path.name: read_metadata(path)
-            for path, chosen in self.formats
-            if chosen.name == "gguf" and path.name not in self.damaged
+            name: read_metadata(self.files[name])
+            for name, chosen in self.formats.items()
+            if chosen.name == "gguf" and name not in self.damaged
         }
 
     @cached_property

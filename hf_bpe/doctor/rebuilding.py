@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hf_bpe.doctor.shapes import text_at
-from hf_bpe.doctor.steps import regex_of, steps_of
+from conversion.json_shapes import text_at
+from conversion.tokenizer_json.steps import regex_of, steps_of
 from hf_bpe.doctor.vocabularies import is_byte_level
 from hf_bpe.errors import PatternError
 from hf_bpe.pattern_syntax import translate

@@ -18,12 +18,12 @@ LINTS: dict[str, Lint] = {each.code: each for family in _FAMILIES for each in va
 """Code -> lint, in the order of the families."""
 
 
-def examine(path: str | os.PathLike[str], *, ignore: Iterable[str] = ()) -> list[Finding]:
+def examine(path: str | os.PathLike[str] | Folder, *, ignore: Iterable[str] = ()) -> list[Finding]:
     """What is wrong with the tokenizer in a folder or file, most serious first; empty if nothing is.
 
     It looks at raw files, so a damaged tokenizer, or one that this package does not run, is examined too.
 
-    ignore: codes of lints that are not asked.
+    path: or what was found at one already. ignore: codes of lints that are not asked.
 
     Raises `FormatError` where there is nothing to examine, `UnknownLintError` for a code that no lint has.
 
@@ -34,9 +34,10 @@ def examine(path: str | os.PathLike[str], *, ignore: Iterable[str] = ()) -> list
     ...     [finding.code for finding in examine(folder) if finding.code == "duplicate-id"]
     ['duplicate-id']
     """
-    unknown = sorted(set(ignore) - LINTS.keys())
+    left_out = set(ignore)
+    unknown = sorted(left_out - LINTS.keys())
     if unknown:
         raise UnknownLintError(f"no lint is named {unknown[0]!r}; the lints are {', '.join(LINTS)}")
-    folder = Folder(path)
-    found = [finding for code, each in LINTS.items() if code not in set(ignore) for finding in each.findings(folder)]
+    folder = path if isinstance(path, Folder) else Folder(path)
+    found = [finding for code, each in LINTS.items() if code not in left_out for finding in each.findings(folder)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))

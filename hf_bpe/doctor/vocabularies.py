@@ -18,11 +18,12 @@ import conversion
 from conversion.gguf.llama_cpp import looks_up_pieces
 from conversion.gguf.metadata import parse_metadata
 from conversion.gpt2 import find_pair
+from conversion.huggingface import TOKENIZER_FILE
+from conversion.json_shapes import content_of, dicts_in, is_id, list_at, object_at, text_at
 from conversion.json_text import parse_json
 from conversion.merges import last_pair, recover_merges
 from conversion.sentencepiece.piece_merges import merges_of
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
-from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at, text_at
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.files import read_bytes, read_text
 
@@ -98,7 +99,7 @@ def read_vocabulary(path: Path, format_name: str, document: Mapping[str, Any] | 
     if reader is not None:
         return reader(path)
     if format_name in ("huggingface", "tokenizer.json"):
-        return _tokenizer_json(path, document if document is not None else _object(path))
+        return _tokenizer_json(document if document is not None else _object(path))
     if format_name in ("gpt2", "vocab-merges"):
         return _pair(path, format_name)
     return None
@@ -146,7 +147,7 @@ def _merges_of_list(raw: Iterable[object], place: str) -> dict[str, Any]:
 # One function for each format
 
 
-def _tokenizer_json(path: Path, data: Mapping[str, Any]) -> RawVocabulary | None:
+def _tokenizer_json(data: Mapping[str, Any]) -> RawVocabulary | None:
     model = object_at(data, "model")
     if model.get("type", "BPE") != "BPE" or not isinstance(model.get("vocab"), dict):
         return None
@@ -156,10 +157,10 @@ def _tokenizer_json(path: Path, data: Mapping[str, Any]) -> RawVocabulary | None
     apart = added | ({unknown} if unknown else set()) | (_BYTE_PIECES if byte_fallback else set())
     # With an affix a merge is no concatenation, and merging does not start from single characters: nothing is said of merges.
     affixed = any(model.get(key) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
-    merges = {} if affixed else _merges_of_list(list_at(model, "merges"), f"{path.name}: $.model.merges")
+    merges = {} if affixed else _merges_of_list(list_at(model, "merges"), f"{TOKENIZER_FILE}: $.model.merges")
     return RawVocabulary(
-        file=path.name,
-        place=f"{path.name}: $.model.vocab",
+        file=TOKENIZER_FILE,
+        place=f"{TOKENIZER_FILE}: $.model.vocab",
         spelling="bytes" if is_byte_level(data) else "pieces",
         **_sorted_out(model["vocab"].items()),
         **merges,

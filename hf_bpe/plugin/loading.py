@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conversion import tokenizer_json
+from conversion.tokenizer_json.post_processor import carried
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.pieces import PrependScheme
@@ -67,13 +68,18 @@ def read_files(
 
 
 def of_spec(spec: TokenizerSpec) -> LoadedTokenizer:
-    """What a spec says. A SentencePiece model names its special tokens, and by custom its bos stands before every text."""
+    """What a spec says. A SentencePiece model names its special tokens, and by custom its bos stands before every text.
+
+    A spec that was read from a tokenizer.json still has its post-processor, which then says what stands around every text.
+    """
     rules = spec.sentencepiece
+    template = read_template(carried(spec), "the post_processor of the spec")
     if rules is None:
-        return LoadedTokenizer(Vocabulary(spec), PLAIN, is_complete=False)
+        return LoadedTokenizer(Vocabulary(spec), template, is_complete=False)
     ids = {"unk": rules.unk_id, "bos": rules.bos_id, "eos": rules.eos_id, "pad": rules.pad_id}
     named = {f"{role}_token": rules.pieces[token_id].content for role, token_id in ids.items() if token_id is not None}
-    return LoadedTokenizer(Vocabulary(spec), PLAIN, named, is_complete=False, starts_with_bos="bos_token" in named)
+    by_custom = "bos_token" in named and template is PLAIN
+    return LoadedTokenizer(Vocabulary(spec), template, named, is_complete=False, starts_with_bos=by_custom)
 
 
 def with_prefix_rule(loaded: LoadedTokenizer, legacy: bool | None, add_prefix_space: bool | None) -> LoadedTokenizer:

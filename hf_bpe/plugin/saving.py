@@ -201,7 +201,7 @@ def _tokenizer_document(vocabulary: Vocabulary, template: SequenceTemplate) -> d
     document = tokenizer_json.to_dict(spec, allow_lossy=lossy)
     if not spec.ignore_merges:
         document["model"]["vocab"] |= vocabulary.listed
-    return document if template.source is None else {**document, "post_processor": template.source}
+    return {**document, "post_processor": template.source}
 
 
 def warn_of_roles(assigned: Mapping[str, Any]) -> None:

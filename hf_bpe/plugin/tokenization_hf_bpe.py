@@ -150,6 +150,8 @@ class HfBpeTokenizer(EncodingMethods):
         pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
             tokenizer_config.json does.
         """
+        if Path(pretrained_model_name_or_path).is_file():
+            kwargs["local_files_only"] = True  # transformers would ask the Hub for a repository of that name
         given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
         template = kwargs.pop("chat_template", None)
         origin = Origin.of(pretrained_model_name_or_path, kwargs, *given)

@@ -4,9 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from tokenizers import Tokenizer
+from transformers import AutoTokenizer
 
 import conversion
 from hf_bpe.charsmap import build_charsmap
+from hf_bpe.plugin import HfBpeTokenizer
 from tests.cli.samples import EOT
 from tests.conversion.test_matrix import pieces
 from tests.support.vocabularies import byte_spec
@@ -205,3 +208,57 @@ def test_messages_speak_of_options_not_of_arguments(fails, tmp_path):
     assert "pass --pattern one of gpt2" in fails("convert", tmp_path / "x.tiktoken", tmp_path / "tokenizer.json")
     (tmp_path / "y").write_bytes(b"?")
     assert "choose one with --from" in fails("convert", tmp_path / "y", tmp_path / "tokenizer.json")
+
+
+# -- what goes along --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tokenizer):
+    """A Hugging Face folder with bos before every text, and a chat template."""
+    spec = conversion.load(tokenizer)
+    made = HfBpeTokenizer.from_spec(
+        spec, bos_token=EOT, add_bos_token=True, chat_template="{{ bos_token }}{{ messages[0].content }}"
+    )
+    made.save_pretrained(tokenizer.parent / "source")
+    return tokenizer.parent / "source"
+
+
+def test_a_folder_from_a_folder_keeps_what_is_put_around_texts(run, folder, tmp_path):
+    result = run("convert", folder, tmp_path / "target", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["left_out"] == []
+    before, after = (AutoTokenizer.from_pretrained(path) for path in (folder, tmp_path / "target"))
+    assert after("ab").input_ids == before("ab").input_ids
+    assert before("ab").input_ids[0] == 319
+    assert after.chat_template == before.chat_template
+    assert after.special_tokens_map == before.special_tokens_map
+
+
+def test_a_file_from_a_file_keeps_the_post_processor(run, folder, tmp_path):
+    assert run("convert", folder / "tokenizer.json", tmp_path / "tokenizer.json", "--force").exit_code == 0
+    assert Tokenizer.from_file(str(tmp_path / "tokenizer.json")).encode("ab").ids[0] == 319
+    assert run("convert", folder / "tokenizer.json", tmp_path / "target").exit_code == 0
+    assert AutoTokenizer.from_pretrained(tmp_path / "target")("ab").input_ids[0] == 319
+
+
+def test_what_does_not_go_along_is_said(run, folder, tmp_path):
+    said = run("convert", folder, tmp_path / "x.tiktoken").stderr
+    assert f"left out: the source's post_processor, which puts '{EOT}' before every text" in said
+    assert "left out: the source's tokenizer_config.json, chat_template.jinja: which tokens" in said
+
+
+def test_force_does_not_leave_the_old_tokenizer_in_charge(run, fails, tokenizer, folder):
+    before = sorted(path.name for path in folder.iterdir())
+    assert "tokenizer.json in it would be read in place" in fails("convert", tokenizer, folder, "--to", "gpt2", "--force")
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_special_token_with_two_ids_is_a_usage_error(fails, tokenizer, tmp_path):
+    twice = ("--special-token", "<q>=1", "--special-token", "<q>=2")
+    assert "'<q>' is named twice" in fails("convert", tokenizer, tmp_path / "y", *twice, code=2)
+
+
+def test_options_that_a_file_does_not_take_are_refused_in_the_words_of_the_command(fails, tokenizer):
+    message = fails("inspect", tokenizer, "--pattern", "gpt2")
+    assert message.endswith("load it without --pattern and --special-token")

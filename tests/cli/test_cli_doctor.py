@@ -20,7 +20,16 @@ def write_config(folder, **settings):
 def test_a_sound_tokenizer_says_so_and_exits_with_0(run, folder):
     result = run("doctor", folder)
     assert result.exit_code == 0
-    assert result.stdout == f"{folder}: nothing wrong found by {len(LINTS)} lints\n"
+    assert result.stdout == f"{folder}: nothing wrong found in tokenizer.json\n"
+
+
+def test_what_was_looked_into_is_named(run, folder):
+    renamed = folder / "my.tokenizer.json"
+    renamed.write_bytes((folder / "tokenizer.json").read_bytes())
+    write_config(folder)
+    (folder / "README.md").write_text("no part of a tokenizer", "utf-8")
+    assert "nothing wrong found in my.tokenizer.json\n" in run("doctor", renamed).stdout
+    assert json.loads(run("doctor", folder, "--json").stdout)["examined"] == ["tokenizer.json", "tokenizer_config.json"]
 
 
 def test_findings_are_grouped_with_the_most_serious_first(run, folder):

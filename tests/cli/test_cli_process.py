@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import conversion
+
 COMMANDS = ("train", "encode", "encode-files", "decode", "convert", "verify", "inspect", "quickstart")
 HEAVY = ("transformers", "torch", "tokenizers", "tiktoken", "numpy")
 
@@ -85,3 +87,10 @@ def test_output_that_cannot_show_a_character_shows_its_escape(tokenizer):
     command = [sys.executable, "-m", "hf_bpe.cli", "inspect", str(tokenizer)]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+
+
+def test_usage_and_help_speak_of_hf_bpe_and_list_the_formats(start, run):
+    assert b"Usage: hf-bpe convert" in start("convert").stderr
+    shown = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
+    assert shown.count(", ".join(conversion.formats())) == 2
+    assert all(kind in run("--help").stdout for kind in ("tekken.json", "minbpe", "GGUF", "plugin"))

@@ -113,3 +113,10 @@ def test_text_and_file_together_are_a_usage_error(fails, tokenizer, corpus):
 def test_missing_tokenizer_and_missing_file(fails, tokenizer, tmp_path):
     assert "nowhere" in fails("encode", tmp_path / "nowhere", "text")
     assert "nowhere" in fails("encode", tokenizer, "--file", tmp_path / "nowhere")
+
+
+def test_an_argument_that_is_no_utf8_is_an_error_as_on_standard_input(start, tokenizer):
+    for given in (start("encode", tokenizer, "a\udcffb"), start("encode", tokenizer, stdin=b"a\xffb")):
+        assert given.returncode == 1
+        assert b"not UTF-8 text: byte 0xFF" in given.stderr
+        assert given.stdout == b""

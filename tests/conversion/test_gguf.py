@@ -11,8 +11,10 @@ from conversion.gguf import file as gguf
 from conversion.gguf.llama_cpp import reaching_over
 from conversion.gguf.metadata import boolean, parse_metadata, serialise, text, texts
 from conversion.merges import recover_merges
+from conversion.sentencepiece.model import reserved_tokens
 from conversion.verdict import Checks
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, Piece, SentencePieceRules, TokenizerSpec
+from hf_bpe.errors import FormatError
 from hf_bpe.pieces import byte_piece
 from tests.conversion import hostile
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
@@ -431,3 +433,50 @@ def test_merges_need_not_be_in_the_order_of_ids(tmp_path):
     assert recover_merges(sorted(vocab, key=vocab.get))[0] != spec.merges
     [path] = conversion.save(spec, tmp_path / "x.gguf")
     assert conversion.load(path) == spec
+
+
+def without(key, tmp_path, spec):
+    """A file that lacks a key, as the gguf package writes it where nobody adds it."""
+    conversion.save(spec, tmp_path / "whole.gguf")
+    known = contents(tmp_path / "whole.gguf")
+    writer = GGUFWriter(tmp_path / "x.gguf", "llama")
+    writer.add_tokenizer_model(known["tokenizer.ggml.model"])
+    writer.add_token_list(known["tokenizer.ggml.tokens"])
+    adders = {
+        "tokenizer.ggml.pre": writer.add_tokenizer_pre,
+        "tokenizer.ggml.token_type": writer.add_token_types,
+        "tokenizer.ggml.merges": writer.add_token_merges,
+        "tokenizer.ggml.scores": writer.add_token_scores,
+    }
+    for name, adder in adders.items():
+        if name != key and name in known:
+            adder(known[name])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return tmp_path / "x.gguf"
+
+
+def test_a_file_without_kinds_has_normal_tokens_only_as_llama_cpp_reads_it(tmp_path):
+    spec = small(added_tokens=())
+    assert conversion.load(without("tokenizer.ggml.token_type", tmp_path, spec)) == spec
+
+
+def test_a_model_without_scores_has_only_zeros(tmp_path):
+    rules = SentencePieceRules(
+        (
+            Piece("<unk>", 0.0, "unknown"),
+            *(Piece(byte_piece(byte), 0.0, "byte") for byte in range(256)),
+            *(Piece(content, -float(n)) for n, content in enumerate(["ab", "bc", "a", "b", "c"])),
+        ),
+        byte_fallback=True,
+        remove_extra_whitespaces=False,
+    )
+    spec = TokenizerSpec.from_sentencepiece(rules, added_tokens=reserved_tokens(rules))
+    found = conversion.load(without("tokenizer.ggml.scores", tmp_path, spec))
+    assert {piece.score for piece in found.sentencepiece.pieces} == {0.0}
+
+
+def test_a_file_without_merges_is_refused_with_a_remedy(tmp_path):
+    with pytest.raises(FormatError, match=r"tokenizer\.ggml\.merges is missing, .* write the file again"):
+        conversion.load(without("tokenizer.ggml.merges", tmp_path, small()))

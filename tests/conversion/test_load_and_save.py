@@ -11,7 +11,9 @@ import conversion
 from conversion import registry
 from conversion.verdict import Checks
 from hf_bpe import ConversionRefused, FormatError
+from hf_bpe.errors import CorpusError
 from tests.conversion.support import small_spec, write_json
+from tests.conversion.test_matrix import plain
 from tests.support.vocabularies import CL100K_FILE, GPT2_ENCODER_FILE, byte_spec
 
 TARGETS = {
@@ -77,7 +79,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
     with pytest.raises(
-        FormatError, match=r"a folder that holds no tokenizer.json, no tokenizer.model, no encoder.json \+ vocab.bpe"
+        FormatError, match=r"a folder in which nothing is called tokenizer.json, tokenizer.model, encoder.json, vocab.bpe"
     ):
         conversion.load(tmp_path)
 
@@ -114,7 +116,32 @@ def test_another_json_file_is_a_format_error(tmp_path):
 # -- saving -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["x", "x.json", "folder/"])
+@pytest.mark.parametrize(
+    ("name", "file"), [("tiktoken", "x.tiktoken"), ("tekken", "tekken.json"), ("gguf", "model.gguf"), ("minbpe", "x.model")]
+)
+def test_a_folder_that_holds_one_file_of_a_format_is_read(tmp_path, name, file):
+    conversion.save(plain(), tmp_path / file, format=name)
+    (tmp_path / "params.json").write_text("{}")
+    assert conversion.load(tmp_path) == conversion.load(tmp_path, format=name) == plain()
+    with pytest.raises(FormatError, match="is a folder, and sentencepiece-vocab was asked for"):
+        conversion.load(tmp_path, format="sentencepiece-vocab")
+    conversion.save(plain(), tmp_path / "y.tiktoken")
+    if name != "tiktoken":
+        assert conversion.load(tmp_path, format="tiktoken" if name != "minbpe" else "minbpe") == plain()
+    with pytest.raises(FormatError, match=f"several files that may be tokenizers, .*{file}.*; give the path of one"):
+        conversion.load(tmp_path)
+
+
+def test_a_tokenizer_model_that_is_a_rank_file_is_read_as_one(tmp_path):
+    conversion.save(plain(), tmp_path / "tokenizer.model", format="tiktoken")
+    assert conversion.load(tmp_path) == plain()
+    (tmp_path / "tokenizer.model.hf_bpe.json").unlink()
+    with pytest.raises(FormatError, match="a rank file does not say how text is split"):
+        conversion.load(tmp_path)
+    assert conversion.load(tmp_path, pattern="gpt2") == plain()
+
+
+@pytest.mark.parametrize("target", ["x.json", "x.bin"])
 def test_a_name_that_does_not_say_the_format_is_refused(tmp_path, target):
     with pytest.raises(FormatError, match="does not say which format to write; choose one with format="):
         conversion.save(small_spec(), tmp_path / target)
@@ -133,9 +160,44 @@ def test_a_folder_is_not_written_over_a_file(tmp_path, name):
         conversion.save(small_spec(), tmp_path / "x", format=name)
 
 
-def test_a_hugging_face_folder_is_left_to_the_plugin(tmp_path):
-    with pytest.raises(ConversionRefused, match=r"save_pretrained"):
-        conversion.save(small_spec(), tmp_path, format="huggingface")
+def test_a_name_without_an_ending_is_that_of_a_hugging_face_folder(tmp_path):
+    written = {path.name for path in conversion.save(small_spec(), tmp_path / "folder")}
+    assert written == {"tokenizer.json", "tokenizer_config.json"}
+    assert conversion.load(tmp_path / "folder") == small_spec()
+
+
+@pytest.mark.parametrize(
+    ("there", "new", "winner"),
+    [
+        ("tokenizer.json", "gpt2", "tokenizer.json"),
+        ("tokenizer.json", "tiktoken-plugin", "tokenizer.json"),
+        ("gpt2", "vocab-merges", "encoder.json"),
+        ("vocab-merges", "tiktoken-plugin", "merges.txt|vocab.json"),
+    ],
+)
+def test_files_that_would_be_read_in_place_of_the_new_ones_are_named(tmp_path, there, new, winner):
+    folder = tmp_path / "name"
+    conversion.save(plain(), folder / "tokenizer.json" if there == "tokenizer.json" else folder, format=there)
+    before = files_in(folder)
+    with pytest.raises(FormatError, match=f"({winner}) in it would be read in place of what is written as {new}"):
+        conversion.save(small_spec(), folder, format=new)
+    assert files_in(folder) == before
+
+
+def test_another_plugin_in_the_folder_is_named(tmp_path):
+    folder = tmp_path / "name"
+    conversion.save(small_spec(), folder, format="tiktoken-plugin")
+    for file in (folder / "tiktoken_ext").iterdir():
+        file.rename(file.with_name(file.name.replace("name", "other")))
+    with pytest.raises(FormatError, match=r"tiktoken_ext/other\.tiktoken in it would be read"):
+        conversion.save(plain(), folder, format="tiktoken-plugin")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "vocab-merges", "tiktoken-plugin", "huggingface"])
+def test_a_folder_is_written_over_by_one_of_its_format(tmp_path, name):
+    conversion.save(small_spec(), tmp_path / "name", format=name)
+    conversion.save(plain(), tmp_path / "name", format=name)
+    assert conversion.load(tmp_path / "name") == plain()
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -192,3 +254,48 @@ def test_saving_again_replaces_files_and_sidecar(tmp_path):
     other = byte_spec("gpt2")
     conversion.save(other, tmp_path, format="gpt2")
     assert conversion.load(tmp_path) == other
+
+
+# -- arguments of the wrong type, and what is wrong with the text of a file --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"special_tokens": [1]}, "special_tokens must be a dict of text and id"),
+        ({"special_tokens": {"a": "b"}}, "special_tokens must give a text its id.* not 'a' 'b'"),
+        ({"special_tokens": {"a": True}}, "special_tokens must give a text its id"),
+        ({"pattern": 5}, "pattern must be a name, a pattern or None, not 5"),
+    ],
+)
+def test_arguments_of_another_type_are_named(arguments, complaint):
+    with pytest.raises(TypeError, match=complaint):
+        conversion.load("anything", **arguments)
+
+
+@pytest.mark.parametrize("write", [conversion.convert, conversion.save])
+def test_what_is_no_spec_is_not_converted(tmp_path, write):
+    with pytest.raises(TypeError, match="a TokenizerSpec is converted, not None"):
+        write(None, tmp_path / "x.gguf")
+    with pytest.raises(TypeError, match="a TokenizerSpec is converted"):
+        conversion.check(None, "gguf")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"model": {"vocab": {\n "a": ' + "9" * 5000 + "}}}", "x, line 2, column 7: a number of thousands of digits"),
+        ('\ufeff{"model": {}}', "x: begins with a byte order mark"),
+        ('{"config": {"pattern": "a"}}', "not a tokenizer.json: .* of a tekken.json: load it with format='tekken'"),
+    ],
+)
+def test_the_message_says_what_to_do_about_the_file(tmp_path, content, complaint):
+    (tmp_path / "x").write_text(content, "utf-8")
+    with pytest.raises(FormatError, match=complaint):
+        conversion.load(tmp_path / "x")
+
+
+def test_a_corpus_that_is_missing_is_told_where_nothing_is_lost_too(tmp_path):
+    with pytest.raises(CorpusError, match=r"missing\.txt"):
+        conversion.convert(small_spec(), tmp_path / "tokenizer.json", corpus=tmp_path / "missing.txt")
+    assert not (tmp_path / "tokenizer.json").exists()

@@ -113,3 +113,13 @@ def test_one_that_is_no_json_object_is_refused(saved, content):
     saved[1].write_bytes(content)
     with pytest.raises(FormatError, match=r"x.tiktoken.hf_bpe.json"):
         conversion.load(saved[0])
+
+
+def test_a_file_may_be_renamed_together_with_its_sidecar(tmp_path):
+    conversion.save(small_spec(), tmp_path / "x.tiktoken")
+    (tmp_path / "x.tiktoken").rename(tmp_path / "y.tiktoken")
+    (tmp_path / "x.tiktoken.hf_bpe.json").rename(tmp_path / "y.tiktoken.hf_bpe.json")
+    assert conversion.load(tmp_path / "y.tiktoken") == small_spec()
+    (tmp_path / "y.tiktoken").write_bytes(b"IQ== 0\n")
+    with pytest.raises(FormatError, match=r"stale: it was written for x\.tiktoken \(not y\.tiktoken"):
+        conversion.load(tmp_path / "y.tiktoken")

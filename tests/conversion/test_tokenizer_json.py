@@ -219,9 +219,63 @@ def test_an_added_token_that_only_stands_in_the_vocabulary_is_no_token_of_it():
     assert b"<|endoftext|>" not in spec.vocab
 
 
-@pytest.mark.parametrize("post_processor", [{"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}}])
-def test_a_post_processor_is_left_to_others_and_named(post_processor):
-    assert from_dict(document(post_processor=post_processor), "x").provenance["not_carried"] == "post_processor"
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [400], "tokens": ["<s>"]}},
+}
+
+
+@pytest.mark.parametrize(
+    "post_processor",
+    [
+        TEMPLATE,
+        {
+            "type": "RobertaProcessing",
+            "sep": ["<s>", 400],
+            "cls": ["<s>", 400],
+            "trim_offsets": True,
+            "add_prefix_space": False,
+        },
+        {"type": "Sequence", "processors": [{"type": "ByteLevel", "trim_offsets": False}, TEMPLATE]},
+    ],
+)
+def test_a_post_processor_goes_into_another_tokenizer_json(post_processor):
+    spec = from_dict(document(added_tokens=[added("<s>", 400)], post_processor=post_processor), "x")
+    assert to_dict(spec)["post_processor"] == post_processor
+    assert spec == from_dict(document(added_tokens=[added("<s>", 400)]), "x")
+
+
+@pytest.mark.parametrize(
+    "post_processor",
+    [
+        {"type": "RobertaProcessing", "sep": ["<s>", 7], "cls": ["<s>", 400]},
+        {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "\ud800"}}], "special_tokens": {}},
+        {"type": "Sequence", "processors": [{"type": "Unheard"}]},
+        [],
+        5,
+        json.loads("[" * 900 + "]" * 900),
+    ],
+)
+def test_a_post_processor_that_is_not_understood_is_left_out_and_named(tmp_path, post_processor):
+    spec = from_dict(document(added_tokens=[added("<s>", 400)], post_processor=post_processor), "x")
+    [path] = conversion.save(spec, tmp_path / "tokenizer.json")
+    assert json.loads(path.read_bytes())["post_processor"] is None
+    [line] = conversion.check(spec, "tokenizer.json").left_out
+    assert line.startswith("the source's post_processor, which ")
+
+
+def test_what_a_target_leaves_out_is_in_the_verdict():
+    spec = from_dict(
+        document(added_tokens=[added("<s>", 400)], post_processor=TEMPLATE, padding={"strategy": "BatchLongest"}), "x"
+    )
+    assert conversion.check(spec, "tokenizer.json").left_out == ("the source's padding",)
+    around, padding = conversion.check(spec, "gpt2").left_out
+    assert around == "the source's post_processor, which puts '<s>' before every text: the target by itself adds no tokens"
+    moved = spec.replace(added_tokens=[AddedToken("<s>", 500)])
+    assert conversion.check(moved, "huggingface").left_out == (around, padding)
+    assert to_dict(spec.replace(added_tokens=[]))["post_processor"] is None
 
 
 @pytest.mark.parametrize(
@@ -341,8 +395,8 @@ def test_json_of_another_shape_is_a_format_error(tmp_path, content):
 
 
 def test_a_folder_is_read_by_its_tokenizer_json(tmp_path):
-    conversion.save(small_spec(), tmp_path / "tokenizer.json")
     conversion.save(gpt2_spec(), tmp_path, format="vocab-merges")
+    conversion.save(small_spec(), tmp_path / "tokenizer.json")
     assert conversion.load(tmp_path) == small_spec()
 
 

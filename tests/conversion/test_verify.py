@@ -130,3 +130,10 @@ def test_the_official_loader_reads_files_only():
         conversion.verify(small_spec(), small_spec(), loader="official")
     with pytest.raises(ValueError, match="loader 'oficial' is not known"):
         conversion.verify(small_spec(), small_spec(), loader="oficial")
+
+
+def test_arguments_that_are_not_what_they_look_like():
+    with pytest.raises(TypeError, match="texts must be a list of texts"):
+        conversion.verify(byte_spec(), byte_spec(), texts="abc")
+    with pytest.raises(ValueError, match=r"loader must be one name, or two, one for each side; \('own',\) are 1"):
+        conversion.verify(byte_spec(), byte_spec(), loader=("own",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from types import SimpleNamespace
@@ -10,10 +11,11 @@ import pytest
 
 import conversion
 import hf_bpe  # noqa: F401 - registers its class with transformers, which the stock loaders must not use
+from conversion.format import Given
 from conversion.verification import LOADERS, split_prefix
 from conversion.verification.loaders import load_side
 from conversion.verification.side import AS_SPECIAL, AS_TEXT
-from hf_bpe import NAMED_PATTERNS, AddedToken
+from hf_bpe import NAMED_PATTERNS, AddedToken, Encoder
 from hf_bpe.errors import ConversionRefused, FormatError, LoaderError
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.conversion.support import small_spec, spec_of_tokens
@@ -214,3 +216,39 @@ def test_a_template_that_only_one_side_adds_is_a_difference_of_special_tokens(tm
     assert report.smallest is not None
     assert report.smallest.text == ""
     assert report.smallest.b_ids == (400,)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What is asked of the network; transformers goes on where that fails."""
+    found = []
+
+    def ask(*arguments, **_):
+        found.append(arguments)
+        raise OSError("no network")
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("socket.socket.connect", ask)
+    monkeypatch.setattr("socket.getaddrinfo", ask)
+    return found
+
+
+@pytest.mark.parametrize("loader", ["stock", "plugin", "fast"])
+@pytest.mark.parametrize("name", ["nope", "./nope", "/nowhere/at all", "a/b/c"])
+def test_what_can_be_no_repository_is_not_asked_for(asked, loader, name):
+    with pytest.raises(LoaderError, match="there is no such file or folder, and it is no name of a repository"):
+        load_side(name, loader, Given())
+    assert asked == []
+
+
+def test_the_name_of_a_local_file_is_not_sent_to_the_hub(asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = "my.tokenizer.json"  # a name that could be a repository's, as an absolute path could not
+    conversion.save(small_spec(), path)
+    ids = [Encoder(small_spec()).encode("ab c")]
+    with contextlib.suppress(LoaderError):  # whether AutoTokenizer takes a file is its own affair
+        load_side(path, "stock", Given())
+    for loader in ("plugin", "fast"):
+        assert load_side(path, loader, Given()).readings[AS_TEXT](["ab c"]) == ids
+    assert HfBpeTokenizer.from_pretrained(path)(["ab c"])["input_ids"] == ids
+    assert asked == []

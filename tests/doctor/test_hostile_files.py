@@ -117,6 +117,24 @@ def test_every_contradiction_is_found_at_once(tmp_path: Path) -> None:
     assert {"duplicate-id", "duplicate-merge", "orphan-merge"} <= {each.code for each in examine(write(tmp_path, files))}
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tokenizer.json", b'{"model": {"type": "BPE", "vocab": {}, "merges": []}}'),
+        ("tokenizer.json", b'{"decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}'),
+        ("my.tokenizer.json", b'{"model": {"type": "BPE", "vocab": {}, "merges": []}}'),
+        ("a.tiktoken", b"IQ== " + b"9" * 6000),
+        ("vocab.json", b"{}"),
+        ("tekken.json", b'{"config": {"default_vocab_size": 0, "default_num_special_tokens": 0}, "vocab": []}'),
+    ],
+)
+def test_a_vocabulary_without_a_token(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "merges.txt").write_bytes(b"#version: 0.2\n")
+    findings_or_refusal(tmp_path)
+    assert findings_or_refusal(tmp_path / name)
+
+
 @pytest.mark.parametrize("length", [0, 2**40, 2**63])
 def test_safetensors_that_claim_a_huge_header(length: int, tmp_path: Path) -> None:
     write(tmp_path, sound() | {"model.safetensors": length.to_bytes(8, "little") + b"{}"})

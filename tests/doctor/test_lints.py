@@ -176,6 +176,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "pad-is-eos": (set_config(pad_token="</s>"), set_config(pad_token=None)),
     "clean-up-spaces": (set_config(clean_up_tokenization_spaces=True), set_config(clean_up_tokenization_spaces=None)),
+    "wrong-setting": (set_config(bos_token=5), set_config(chat_template={"default": "x"}, padding_side="left")),
     "max-length": (set_config(model_max_length=0), set_config(model_max_length=1e30)),
     "length-beyond-model": (set_config(model_max_length=4096), set_config(model_max_length=int(1e30))),
     "two-names": (
@@ -285,6 +286,39 @@ def test_lint_is_silent_where_it_is_close_but_sound(code: str, tmp_path: Path) -
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The same lints on other formats
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("eos_token", {"content": 5}),
+        ("tokenizer_class", ["x"]),
+        ("chat_template", 5),
+        ("added_tokens_decoder", [1]),
+        ("additional_special_tokens", "<s>"),
+        ("extra_special_tokens", 5),
+        ("model_input_names", 5),
+        ("padding_side", "middle"),
+        ("truncation_side", 5),
+    ],
+)
+def test_a_setting_that_transformers_does_not_take_is_named(key: str, value: object, tmp_path: Path) -> None:
+    files = sound()
+    files["tokenizer_config.json"][key] = value
+    findings = examine(write(tmp_path, files))
+    assert [each.where for each in findings if each.code == "wrong-setting"] == [f"tokenizer_config.json: $.{key}"]
+
+
+@pytest.mark.parametrize("name", ["gpt2.tokenizer.json", "renamed", "tokenizer (1).json"])
+def test_a_tokenizer_json_of_another_name_is_examined_like_one(name: str, tmp_path: Path) -> None:
+    files = sound()
+    change = steps(split({"String": r"\p{L}+| ?\d"}), byte_level(use_regex=False))
+    change(files)
+    write(tmp_path, {"tokenizer.json": files["tokenizer.json"], name: files["tokenizer.json"]})
+    by_its_name, renamed = (examine(tmp_path / each) for each in ("tokenizer.json", name))
+    assert "dead-split" in {each.code for each in by_its_name}
+    assert [each.code for each in renamed] == [each.code for each in by_its_name]
+    assert all(each.where.startswith(f"{name}: ") for each in renamed)
 
 
 def test_rank_file_with_two_tokens_of_one_rank(tmp_path: Path) -> None:

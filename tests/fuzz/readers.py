@@ -1,4 +1,4 @@
-"""Damaged files of every format: each is read, or refused with an error of this package; nothing else ever happens."""
+"""Damaged files of every format: each is read and examined, or refused with an error of this package; nothing else ever happens."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tqdm import tqdm
 import conversion
 from conversion.registry import FORMATS
 from hf_bpe import AddedToken, Encoder, TokenizerSpec
+from hf_bpe.doctor import examine
 from hf_bpe.errors import HfBpeError
 from hf_bpe.normalizers import Prepend, Replace
 from tests.conversion.test_matrix import pieces, plain
@@ -66,9 +67,10 @@ def small_specs() -> dict[str, TokenizerSpec]:
     """One tokenizer that every byte-level format holds, others with more to say, and a SentencePiece model."""
     added = (AddedToken("<s>", 261), AddedToken("<|x|>", 262, special=False, lstrip=True, normalized=True))
     steps = ("NFC", "StripLeft", Prepend("_"), Replace(r"\s{2,}", " "))
+    around = {"post_processor": json.dumps({"type": "RobertaProcessing", "sep": ["<s>", 261], "cls": ["<s>", 261]})}
     return {
         "plain": plain(),
-        "rich": plain().replace(added_tokens=added),
+        "rich": plain().replace(added_tokens=added, provenance=around),
         "normalised": plain().replace(normalizer=steps, added_tokens=added),
         "prefixed": plain().replace(normalizer="Lowercase", add_prefix_space=True),
         "staged": plain().replace(stages=(r"[0-9]{3}", r"a(?=b)|b")),
@@ -180,6 +182,7 @@ def check(name: str, files: Files, where: str) -> None:
         begin = time.perf_counter()
         try:
             encode_with(target, name)
+            examined(target)
         except Exception:  # noqa: BLE001  # what else it may be is what is looked for
             raise Mismatch(f"{name}: {traceback.format_exc()}\n{where}\n{_kept(files)}") from None
         taken = time.perf_counter() - begin
@@ -197,6 +200,15 @@ def encode_with(path: Path, name: str) -> None:
         return
     with contextlib.suppress(HfBpeError):
         Encoder(spec).encode(" ab <s>é", disallowed_special=())
+
+
+def examined(path: Path) -> None:
+    """Let the doctor look. It takes any file for what it is, and where there is none it names the place."""
+    try:
+        examine(path)
+    except HfBpeError as error:
+        if str(path) not in str(error):
+            raise AssertionError(f"the message of the doctor names no file: {error}") from None
 
 
 def _kept(files: Files) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from conversion.format import Format, Given
 from conversion.huggingface import TOKENIZER_FILE, deciding_file
-from conversion.registry import format_for_reading
+from conversion.registry import locate
 from hf_bpe.errors import LoaderError
 from hf_bpe.spec import TokenizerSpec
 
@@ -43,7 +43,7 @@ def read_tokenizer(path: Path, given: Given) -> TokenizerFile:
     decides = deciding_file(path)
     if decides is not None and decides.name != TOKENIZER_FILE:  # a folder with nothing but a SentencePiece model
         path = decides
-    return TokenizerFile(path, format_for_reading(path), given)
+    return TokenizerFile(*locate(path), given)
 
 
 def library(module: str, package: str) -> Any:

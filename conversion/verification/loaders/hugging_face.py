@@ -6,6 +6,7 @@ that type and takes no more than the vocabulary from tokenizer.json. So what is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from hf_bpe.errors import HfBpeError, LoaderError
 
 __all__ = ["load_fast", "load_plugin", "load_stock"]
 
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _AUTO_MODULE = "transformers.models.auto.tokenization_auto"
 
 
@@ -51,9 +53,16 @@ def load_fast(source: str) -> Side:
 def _from_pretrained(cls: Any, source: str, name: str) -> Any:
     path = Path(source)
     folder = path.parent if path.is_file() and path.name == TOKENIZER_FILE else path
-    # A name that is no path is a repository's.
+    # A name that is no path is a repository's, and nothing else may be sent to the Hub: it would be asked for, again and again.
+    if not folder.exists() and not _REPOSITORY.fullmatch(source):
+        raise LoaderError(
+            f"{source}: there is no such file or folder, and it is no name of a repository, which is owner/name (such as "
+            "openai-community/gpt2)"
+        )
     try:
-        return cls.from_pretrained(str(folder) if path.exists() else source)
+        return (
+            cls.from_pretrained(str(folder.resolve()), local_files_only=True) if path.exists() else cls.from_pretrained(source)
+        )
     except HfBpeError:
         raise
     except Exception as error:  # noqa: BLE001 - transformers raises whatever its parts raise, tokenizers bare Exception

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from conversion.json_shapes import dicts_in, is_id, list_at, quoted, text_at
+from conversion.tokenizer_json.post_processor import tokens_around
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, TEMPLATE, TOKENIZER, Folder
-from hf_bpe.doctor.post_processor import tokens_around
 from hf_bpe.doctor.rendering import Rendered, render
-from hf_bpe.doctor.shapes import dicts_in, is_id, list_at, quoted, text_at
 from hf_bpe.errors import some
 
 _MARKER = re.compile(r"<[|｜][^<>\s|｜]{1,40}[|｜]>")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from conversion.json_shapes import content_of, list_at, object_at, quoted, text_at
+from conversion.tokenizer_json.post_processor import tokens_around
 from hf_bpe.doctor.finding import Problem, lint
-from hf_bpe.doctor.folder import CONFIG, MODEL_CONFIG, TOKENIZER, Folder
-from hf_bpe.doctor.post_processor import tokens_around
+from hf_bpe.doctor.folder import CONFIG, MODEL_CONFIG, ROLES, SPECIALS, TOKENIZER, Folder
 from hf_bpe.doctor.rebuilding import rebuilding_class
-from hf_bpe.doctor.shapes import list_at, object_at, quoted, text_at
 from hf_bpe.doctor.vocabularies import is_byte_level
 
 _UNLIMITED = 10**20
@@ -29,6 +29,45 @@ def clean_up_spaces(folder: Folder) -> Iterator[Problem]:
             "not survive decoding",
             "Set it to false.",
         )
+
+
+def _is_side(value: object) -> bool:
+    return value in ("left", "right")
+
+
+def _is_a(*types: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, types)
+
+
+_OF_ROLES: dict[str, tuple[Callable[[object], bool], str]] = {
+    role: (lambda value: content_of(value) is not None, "text, or an object with the text as content") for role in ROLES
+}
+_SETTINGS: dict[str, tuple[Callable[[object], bool], str]] = {
+    **_OF_ROLES,
+    "tokenizer_class": (_is_a(str), "the name of a class"),
+    "chat_template": (_is_a(str, list, dict), "text, or a list of objects with name and template"),
+    "added_tokens_decoder": (_is_a(dict), "an object that gives tokens by their ids"),
+    "additional_special_tokens": (_is_a(list, dict), "a list of tokens"),
+    "extra_special_tokens": (_is_a(list, dict), "a list of tokens, or an object that names them"),
+    "model_input_names": (_is_a(list), "a list of names"),
+    "padding_side": (_is_side, "'left' or 'right'"),
+    "truncation_side": (_is_side, "'left' or 'right'"),
+}
+
+
+@lint("error")
+def wrong_setting(folder: Folder) -> Iterator[Problem]:
+    """A setting with a value that transformers does not take."""
+    for name, known in ((CONFIG, _SETTINGS), (SPECIALS, _OF_ROLES)):
+        for key in filter(folder.json(name).__contains__, known):
+            value, (is_right, wanted) = folder.json(name)[key], known[key]
+            if value is not None and not is_right(value):
+                yield Problem(
+                    f"{name}: $.{key}",
+                    f"It is {quoted(value)}, and must be {wanted}. transformers ends with an error that names neither file nor setting, "
+                    "when it loads or when the setting is used first",
+                    "Write what it must be, or remove the key.",
+                )
 
 
 @lint("warning")

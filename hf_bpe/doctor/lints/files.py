@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conversion.json_shapes import quoted
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import TOKENIZER, Folder
-from hf_bpe.doctor.shapes import quoted
 from hf_bpe.doctor.vocabularies import RawVocabulary
 from hf_bpe.errors import ConversionRefused, FormatError
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from conversion.json_shapes import is_id, quoted
 from hf_bpe.doctor.finding import Problem, lint
-from hf_bpe.doctor.folder import GENERATION, MODEL_CONFIG, Folder
+from hf_bpe.doctor.folder import GENERATION, MODEL_CONFIG, WEIGHTS, Folder
 from hf_bpe.doctor.lints.configuration import text_config
 from hf_bpe.doctor.safetensors_header import tensor_entries
-from hf_bpe.doctor.shapes import is_id, quoted
 from hf_bpe.errors import FormatError
 
 # The names that the common architectures give the matrices with one row for each id.
@@ -105,7 +105,7 @@ def damaged_weights(folder: Folder) -> Iterator[Problem]:
 
 
 def _weights(folder: Folder) -> list[Path]:
-    return [path for name, path in folder.files.items() if name.endswith(".safetensors")]
+    return [path for name, path in folder.files.items() if name.endswith(WEIGHTS)]
 
 
 def _matrices(folder: Folder) -> Iterator[tuple[str, str, int]]:

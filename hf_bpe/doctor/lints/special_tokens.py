@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from conversion.gguf.tokens import overlap_conflict
+from conversion.json_shapes import content_of, dicts_in, is_id, list_at, object_at, quoted
+from conversion.tokenizer_json.post_processor import named_ids
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, SPECIALS, TOKENIZER, Folder
-from hf_bpe.doctor.post_processor import named_ids
-from hf_bpe.doctor.shapes import content_of, dicts_in, is_id, list_at, object_at, quoted
 from hf_bpe.errors import some
 
 _MANY = 5000

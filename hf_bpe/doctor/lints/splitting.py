@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from conversion.json_shapes import object_at, quoted, text_at
+from conversion.tokenizer_json.steps import regex_of, steps_of
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import TOKENIZER, Folder
-from hf_bpe.doctor.shapes import object_at, quoted, text_at
-from hf_bpe.doctor.steps import regex_of, steps_of
 from hf_bpe.doctor.stock import regex_error
 from hf_bpe.doctor.vocabularies import is_byte_level
 from hf_bpe.engine import Encoder

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from conversion.json_shapes import object_at, quoted, text_at
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import TOKENIZER, Folder
-from hf_bpe.doctor.shapes import object_at, quoted, text_at
 from hf_bpe.errors import some
 
 _MANY = 1 << 20
@@ -134,9 +134,11 @@ def id_gaps(folder: Folder) -> Iterator[Problem]:
         used = {token_id for _, token_id in vocabulary.entries}
         if vocabulary.file == TOKENIZER:
             used |= {token_id for _, token_id, _ in folder.added_tokens()}
-        lowest = 0 if vocabulary.file == TOKENIZER else min(used, default=0)
-        free = max(used, default=0) + 1 - lowest - len(used)
-        if free <= 0:
+        if not used:
+            continue
+        lowest = 0 if vocabulary.file == TOKENIZER else min(used)
+        free = max(used) + 1 - lowest - len(used)
+        if free == 0:
             continue
         shown = some(_runs(used, lowest)) if free < _MANY else "most of them"
         yield Problem(

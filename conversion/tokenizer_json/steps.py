@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hf_bpe.doctor.shapes import list_at, object_at, text_at
+from conversion.json_shapes import list_at, object_at, text_at
 
 __all__ = ["regex_of", "steps_of"]
 
