@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, documents, patterns, pieces, random_specs, readers, short_strings
+from tests.fuzz import conversions, dialects, documents, patterns, pieces, random_specs, readers, short_strings
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -49,6 +49,8 @@ def parser() -> argparse.ArgumentParser:
     )
     splits = kinds.add_parser("patterns", parents=[common], help="random split patterns, in every engine")
     splits.add_argument("--count", type=int, default=1000, help="how many (default 1,000)")
+    read = kinds.add_parser("dialects", parents=[common], help="random texts of patterns, each read as its own engine reads it")
+    read.add_argument("--count", type=int, default=20_000, help="how many (default 20,000)")
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
@@ -67,6 +69,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         return
     if arguments.kind == "patterns":
         patterns.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "dialects":
+        dialects.run(arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
@@ -99,6 +104,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "pieces": "strings",
         "readers": "files",
         "patterns": "patterns",
+        "dialects": "patterns",
         "calls": "calls",
     }
     tally = Tally(units.get(arguments.kind, ""))
