@@ -42,6 +42,7 @@ def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     check_lookup(vocab, spec.merges, spec.ignore_merges, checks)
     if spec.added_tokens:
         checks.suppose("special tokens are put between texts by their ids: SentencePiece finds none in text")
+        checks.decodes_otherwise("special tokens come back as nothing, as all control pieces do")
     checks.suppose("decoded text holds no NUL, which SentencePiece leaves out")
     content_of = {token_id: bytes_to_token(token) for token, token_id in vocab.items()}
     added = {token.id: token.content for token in spec.added_tokens if token.id not in content_of}

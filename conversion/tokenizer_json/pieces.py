@@ -41,6 +41,8 @@ def to_parts(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
         checks.lose(reason)
     if not obstacles:
         checks.hold("scores have an order of merges, and tokenizers has a step for everything that the model does to text")
+    for reason in _decoded_otherwise(rules):
+        checks.decodes_otherwise(reason)
     frozen = user_defined(rules)
     vocab = {piece.content: number for number, piece in enumerate(rules.pieces)}
     pairs = [[left, right] for left, right in merges.pairs if left in vocab and right in vocab]  # else refused, or lossy
@@ -89,6 +91,18 @@ def _obstacles(spec: TokenizerSpec, rules: SentencePieceRules, merges: PieceMerg
             "prefix_before_space=False, as Metaspace"
         )
     yield from _odd_pieces(rules, merges)
+
+
+def _decoded_otherwise(rules: SentencePieceRules) -> Iterator[str]:
+    """What tokenizers gives back for ids where SentencePiece gives another text; `skip_special_tokens` leaves special tokens out."""
+    shown, unknown = rules.unk_surface, rules.pieces[rules.unk_id].content
+    if not rules.byte_fallback and shown != unknown:
+        yield f"unknown characters come back as {unknown!r}, and from SentencePiece as {shown!r}"
+    if rules.remove_extra_whitespaces:
+        yield (
+            f"where a text begins with {SPACE_SYMBOL!r}, SentencePiece drops it from every piece up to the first that holds more, and "
+            f"tokenizers once at most: the ids of {SPACE_SYMBOL + 'a'!r} show it"
+        )
 
 
 def _odd_pieces(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[str]:
@@ -161,14 +175,20 @@ def _split_steps(rules: SentencePieceRules, merges: PieceMerges) -> list[Step]:
 
 
 def _decoder_steps(rules: SentencePieceRules) -> list[Step]:
-    steps = [_replace("String", SPACE_SYMBOL, " ")]
-    if rules.byte_fallback:
-        steps.append({"type": "ByteFallback"})
-    steps.append({"type": "Fuse"})
-    if rules.prepend_scheme != "never":
-        at_end = int(rules.treat_whitespace_as_suffix)
-        steps.append({"type": "Strip", "content": " ", "start": 1 - at_end, "stop": at_end})
-    return steps
+    """As SentencePiece decodes: what the prefix is dropped for is U+2581 at the start, even where the prefix is a plain space or
+    stands behind the text, and stays then.
+    """
+    spaces = _replace("String", SPACE_SYMBOL, " ")
+    join: list[Step] = [*([{"type": "ByteFallback"}] if rules.byte_fallback else []), {"type": "Fuse"}]
+    if rules.prepend_scheme == "never":
+        return [spaces, *join]
+    if rules.escape_whitespaces:
+        return [spaces, *join, _strip(" ")]
+    return [*join, _strip(SPACE_SYMBOL), spaces]
+
+
+def _strip(content: str) -> Step:
+    return {"type": "Strip", "content": content, "start": 1, "stop": 0}
 
 
 def _replace(kind: str, pattern: str, content: str) -> Step:

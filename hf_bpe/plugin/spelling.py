@@ -128,13 +128,16 @@ class PieceSpelling:
         byte = byte_of_piece(token) if self._rules.byte_fallback and not is_added else None
         if byte is not None:
             return bytes([byte])
-        return (token if is_added else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
+        is_text = is_added or not self._rules.escape_whitespaces
+        return (token if is_text else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
 
     def _text(self, content: bytes) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
         text = content.decode("utf-8", _ONE_FOR_EACH)
-        if self._rules.prepend_scheme != "never":
-            text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
+        if self._rules.prepend_scheme != "never":  # even where the space stands behind the text
+            text = text.removeprefix(" " if self._rules.escape_whitespaces else SPACE_SYMBOL)
+        if not self._rules.escape_whitespaces:
+            text = text.replace(SPACE_SYMBOL, " ")
         if self._denormaliser is None:
             return text
         from hf_bpe.engine.pieces_reference import replacements  # few models have such a map

@@ -27,6 +27,7 @@ from conversion.tokenizer_json.file import from_dict, to_dict
 from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece
+from hf_bpe.plugin.spelling import spelling_of
 from tests.conversion.support import small_spec, spec_with_unreachable_token
 from tests.support.text import difficult_text
 from tests.support.vocabularies import packaged
@@ -68,13 +69,13 @@ def spec_of(*pieces, fallback=True, **rules):
     return TokenizerSpec.from_sentencepiece(SentencePieceRules(listed, **rules), added_tokens=named)
 
 
-def small(*more, **rules):
+def small(*more, byte_fallback=True, **rules):
     pieces = [Piece(c) for c in "\u2581abc12<>s/é中"]
     pieces += [
         Piece(t, -float(n))
         for n, t in enumerate(["ab", "\u2581a", "ca", "\u2581ab", "\u2581\u2581", "bca", "é中", "12", "<s"], 1)
     ]
-    return spec_of(*pieces, *more, **rules)
+    return spec_of(*pieces, *more, fallback=byte_fallback, **rules)
 
 
 def run_by_tokenizers(spec, texts):
@@ -193,6 +194,48 @@ def test_what_tokenizers_cannot_do_is_refused(tmp_path, spec, complaint):
     assert list(tmp_path.iterdir()) == []
     path, _ = conversion.save(spec, tmp_path / "tokenizer.json", allow_lossy=True)
     assert tokenizers.Tokenizer.from_file(str(path)).get_vocab_size() == len(spec.vocab)
+
+
+# -- decoding ---------------------------------------------------------------------------------------------------------
+
+LEADING = {f"{scheme} escapes={escapes} suffix={suffix}": {"prepend_scheme": scheme, "escape_whitespaces": escapes, "treat_whitespace_as_suffix": suffix}
+           for scheme in ("always", "never") for escapes in (True, False) for suffix in (False, True)}  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", LEADING.values(), ids=LEADING)
+def test_ids_decode_in_tokenizers_and_in_our_class_as_in_sentencepiece(rules):
+    spec = small(**rules)
+    model, written = processor(spec), tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec)))
+    ours, read = spelling_of(spec).decoder(Encoder(spec)), Encoder(from_dict(to_dict(spec), "x"))
+    assert written.decode([]) == ours([]) == model.decode([]) == ""
+    for text in [" ", "▁", "  a", " a ", "▁▁a ", *fuzz(["▁", " ", "  ", "a", "ab", "é", "中", "🙂"], 200)]:
+        ids = model.encode(text)
+        assert written.decode(ids, skip_special_tokens=False) == ours(ids) == read.decode(ids) == model.decode(ids), text
+
+
+@pytest.mark.parametrize("rules", [{"treat_whitespace_as_suffix": True}, {"escape_whitespaces": False}])
+def test_a_decoder_that_strips_otherwise_is_refused(rules):
+    data = to_dict(small(**rules))
+    data["decoder"]["decoders"] = [*WITHOUT_STRIP["decoders"], {"type": "Strip", "content": " ", "start": 0, "stop": 1}]
+    with pytest.raises(ConversionRefused, match=r"\$.decoder is"):
+        from_dict(data, "x")
+
+
+def test_the_verdict_says_what_decodes_otherwise():
+    def decoding(**rules):
+        verdict = conversion.check(small(**rules), "tokenizer.json")
+        assert verdict.kind == "exact"
+        assert verdict.summary().count("decodes otherwise") == len(verdict.to_dict()["decoding"]) == len(verdict.decoding)
+        return verdict.decoding
+
+    assert decoding() == decoding(unk_surface="?") == ()
+    assert decoding(byte_fallback=False) == ("unknown characters come back as '<unk>', and from SentencePiece as ' \u2047 '",)
+    [trims] = decoding(remove_extra_whitespaces=True)
+    assert "'▁a'" in trims
+    spec = small(remove_extra_whitespaces=True)
+    ids = processor(spec).encode("▁a")
+    texts = [processor(spec).decode(ids), tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec))).decode(ids)]
+    assert texts == ["a", " a"]
 
 
 def test_an_unknown_piece_of_one_character_is_refused():
