@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 import random
 from functools import cache
 from itertools import product
@@ -455,6 +456,15 @@ def test_a_byte_level_tokenizer_without_a_pattern_is_exact_in_sentencepiece(tmp_
     assert model.encode(texts) == ids
     assert [model.decode(i) for i in ids] == [text.replace("\0", "Ā") for text in texts]
     assert (model.piece_to_id("<s>"), model.unk_id()) == (400, 403)
+
+
+@pytest.mark.parametrize("far", [1 << 23, 2**31 - 1])
+@pytest.mark.parametrize("name", ["sentencepiece", "sentencepiece-vocab", "gguf", "tekken", "minbpe"])
+def test_one_id_far_from_the_others_asks_for_no_millions_of_pieces(name, far):
+    vocab = {bytes([byte]): byte for byte in range(256)} | {b"!": far}
+    verdict = conversion.check(TokenizerSpec(vocab, ()), name)
+    assert verdict.kind == "impossible"
+    assert re.search(rf"the largest, {far}, and {far - 255} of them are not in use|ids", verdict.impossible)
 
 
 def test_a_pattern_is_refused_or_lost_and_the_report_says_what_it_costs(tmp_path):
