@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from conversion.format import spec_of_pieces
-from conversion.json_text import field
+from conversion.json_text import field, optional_field
 from conversion.sentencepiece.piece_merges import Pair, PieceMerges, isolated_parts, merges_of, pieces_of_merges, user_defined
 from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError, some
@@ -352,7 +352,8 @@ def _refuse_normalised(added: Sequence[AddedToken], rules: SentencePieceRules, w
 
 def _read_user_defined(splits: Sequence[Step]) -> list[str]:
     """What the first Split cuts out, if it is one of ours; `_check_splits` looks whether it is."""
-    regex = splits[0].get("pattern", {}).get("Regex") if splits and splits[0].get("type") == "Split" else None
+    pattern = splits[0].get("pattern") if splits and splits[0].get("type") == "Split" else None
+    regex = pattern.get("Regex") if isinstance(pattern, dict) else None
     if not isinstance(regex, str):
         return []
     return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^\\|])+", regex, re.DOTALL)]
@@ -363,12 +364,13 @@ def _with_metaspace(step: Step, rules: SentencePieceRules, merges: Sequence[Pair
     if step.get("replacement") != SPACE_SYMBOL:
         raise ConversionRefused(f"{where} holds Metaspace with {step.get('replacement')!r}; only {SPACE_SYMBOL!r} is read")
     crossing = next((pair for pair in merges if SPACE_SYMBOL in "".join(pair)[1:]), None)
-    if step.get("split", True) and crossing:
+    cuts, prefixes = (optional_field(step, name, bool, where) is not False for name in ("split", "add_prefix_space"))
+    if cuts and crossing:
         raise ConversionRefused(
             f"{where} holds Metaspace: it cuts before every {SPACE_SYMBOL!r}, and {crossing[0]!r} + {crossing[1]!r} merge across; set "
             "split to false"
         )
-    scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
+    scheme = step.get("prepend_scheme", "always" if prefixes else "never")
     if scheme not in ("always", "first", "never"):
         raise FormatError(f"{where}: prepend_scheme must be 'always', 'first' or 'never', not {scheme!r}")
     rules = replace(rules, escape_whitespaces=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import io
 import json
-import re
 import random
+import re
 from functools import cache
 from itertools import product
 
@@ -25,7 +25,7 @@ from conversion.sentencepiece.model import parse_model, serialise_model
 from conversion.sentencepiece.piece_merges import isolated_parts, merges_of
 from conversion.tiktoken.file import parse_ranks
 from conversion.tokenizer_json.file import from_dict, to_dict
-from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece
 from hf_bpe.plugin.spelling import spelling_of
@@ -458,11 +458,33 @@ def test_a_byte_level_tokenizer_without_a_pattern_is_exact_in_sentencepiece(tmp_
     assert (model.piece_to_id("<s>"), model.unk_id()) == (400, 403)
 
 
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"normalizer": None, "pre_tokenizer": METASPACE | {"split": "false"}}, r"pre_tokenizer.split must be true or false"),
+        ({"normalizer": None, "pre_tokenizer": METASPACE | {"add_prefix_space": 1}}, r"add_prefix_space must be true or false"),
+        ({"model": to_dict(small())["model"] | {"byte_fallback": "true"}}, r"\$.model.byte_fallback must be true or false"),
+    ],
+)
+def test_a_field_of_another_type_is_no_true(change, complaint):
+    with pytest.raises(FormatError, match=complaint):
+        from_dict(document(**change), "x")
+
+
+@pytest.mark.parametrize("pattern", ["x", None, ["Regex"]])
+def test_a_split_whose_pattern_is_no_object_is_refused(pattern):
+    split = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    with pytest.raises(ConversionRefused, match="holds Split"):
+        from_dict(document(pre_tokenizer=split), "x")
+
+
 @pytest.mark.parametrize("far", [1 << 23, 2**31 - 1])
 @pytest.mark.parametrize("name", ["sentencepiece", "sentencepiece-vocab", "gguf", "tekken", "minbpe"])
 def test_one_id_far_from_the_others_asks_for_no_millions_of_pieces(name, far):
     vocab = {bytes([byte]): byte for byte in range(256)} | {b"!": far}
-    verdict = conversion.check(TokenizerSpec(vocab, ()), name)
+    verdict = conversion.check(
+        TokenizerSpec(vocab, (), pattern=NAMED_PATTERNS["gpt2"].pattern if name == "gguf" else None), name
+    )
     assert verdict.kind == "impossible"
     assert re.search(rf"the largest, {far}, and {far - 255} of them are not in use|ids", verdict.impossible)
 
