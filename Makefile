@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz conversions stock-four unicode-tables clean
+.PHONY: demo test lint format bench fuzz memory conversions stock-four transformers-tests unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -46,9 +46,18 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
 	$(BIN)/python -m tests.fuzz dialects $(FUZZ)
 	$(BIN)/python -m tests.fuzz calls $(FUZZ)
+	$(BIN)/python -m tests.fuzz tiktoken $(FUZZ)
+
+# Ten million calls of the transformers plugin, and the memory held after each million.
+memory: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.memory
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)
+
+# transformers' own tests of tokenizer classes, out of its source distribution. TESTS: for pytest, such as TESTS="-k padding".
+transformers-tests: $(VENV)/.installed-test
+	$(BIN)/python -m tests.transformers_common $(VENV)/transformers-tests $(TESTS)
 
 # What we save, loaded by transformers 4, which cannot be installed beside 5: it gets an environment of its own.
 stock-four: $(VENV)/.installed-test $(VENV)-four/.installed

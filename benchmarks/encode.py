@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.corpora import corpora, size_of
 from benchmarks.derived import growth, scaling
-from benchmarks.harness import OURS, Result
+from benchmarks.harness import FACES, OURS, Result
 from benchmarks.peers import PEERS
 from benchmarks.report import describe_machine, report
 from benchmarks.sections import SECTIONS
@@ -30,7 +30,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--vocabularies", type=Path, help="folder of more: <pattern name>.tiktoken and *.model")
     parser.add_argument("--vocabulary", nargs="*", help="only these, by name")
     parser.add_argument("--sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="the reference is always there")
+    others = [peer for peer in PEERS if peer not in FACES]
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=others, help="the reference is always there")
     parser.add_argument("--megabytes", type=float, default=8, help="of each corpus")
     parser.add_argument("--whole-megabytes", type=float, default=16, help="of the one long string, if the corpus has them")
     parser.add_argument("--hostile-kilobytes", type=int, nargs="*", default=[100, 200], help="lengths of hostile strings")

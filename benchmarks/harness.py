@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 OURS = "hf-bpe"
+FACES = ("hf_bpe.tiktoken",)
+"""The same engine under another library's names: measured where asked for, and not counted among the others."""
 
 Contender = Callable[[], object]
 
@@ -51,7 +53,7 @@ class Result:
 
     def best_peer(self) -> str | None:
         """The other with the least."""
-        return min((name for name in self.measured if name != OURS), key=self.median, default=None)
+        return min((name for name in self.measured if name not in (OURS, *FACES)), key=self.median, default=None)
 
     def refuse(self, name: str, reason: str) -> None:
         """Take a contender out of the cell."""

@@ -111,10 +111,23 @@ def load_hf_bpe(files: VocabularyFiles, threads: int) -> Calls:
 def load_tiktoken(files: VocabularyFiles, threads: int) -> Calls:
     """The official implementation of byte-level BPE, and the reference for it."""
     import tiktoken
+
+    return calls_of_encoding(tiktoken.Encoding, files, threads)
+
+
+def load_tiktoken_face(files: VocabularyFiles, threads: int) -> Calls:
+    """Ours under tiktoken's names: the same calls."""
+    from hf_bpe import tiktoken
+
+    return calls_of_encoding(tiktoken.Encoding, files, threads)
+
+
+def calls_of_encoding(make: Any, files: VocabularyFiles, threads: int) -> Calls:
+    """What a class that is tiktoken's `Encoding`, or looks like it, does. Ranks are read by tiktoken, for both."""
     from tiktoken.load import load_tiktoken_bpe
 
     ranks = load_tiktoken_bpe(held(files.ranks))
-    encoding = tiktoken.Encoding(files.name, pat_str=files.pattern, mergeable_ranks=ranks, special_tokens={})
+    encoding = make(files.name, pat_str=files.pattern, mergeable_ranks=ranks, special_tokens={})
     return Calls(
         encode=encoding.encode_ordinary,
         encode_batch=(
@@ -366,10 +379,11 @@ def lists_of(encode_batch_array: Callable[[list[str]], Any]) -> Callable[[list[s
 
 Loader = Callable[[VocabularyFiles, int], Calls]
 
-# By name on PyPI, which is how they are called in the report.
+# By name on PyPI, or of a module, which is how they are called in the report.
 PEERS: dict[str, Loader] = {
     OURS: load_hf_bpe,
     "tiktoken": load_tiktoken,
+    "hf_bpe.tiktoken": load_tiktoken_face,
     "sentencepiece": load_sentencepiece,
     "tokenizers": load_tokenizers,
     "transformers": load_transformers,

@@ -35,9 +35,9 @@ def describe_machine(packages: Iterable[str]) -> dict[str, str]:
 
 
 def installed_version(package: str) -> str | None:
-    """The version of an installed package."""
+    """The version of an installed package, or of the one that a module is in."""
     try:
-        return importlib.metadata.version(package)
+        return importlib.metadata.version(package.partition(".")[0])
     except importlib.metadata.PackageNotFoundError:
         return None
 

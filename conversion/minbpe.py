@@ -14,6 +14,7 @@ Unicode 16 here: text of characters that are newer than that may be split differ
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from conversion.callers import leave_to_callers
@@ -22,7 +23,7 @@ from conversion.format import AsRun, Format, Given, make_spec
 from conversion.merges import check_lookup
 from conversion.overlaps import texts_of_overlaps
 from conversion.sidecar import as_sidecar_says, file_sidecar, read_sidecar, with_sidecar_where_needed
-from conversion.tiktoken.rank_tables import flag_conflict
+from conversion.tiktoken.rank_tables import flag_conflict, special_conflict
 from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError, PatternError
 from hf_bpe.files import read_bytes, text_of
@@ -30,7 +31,7 @@ from hf_bpe.pattern_syntax import parse, render
 from hf_bpe.patterns import check_pattern, find_named_pattern
 from hf_bpe.spec import MAX_TOKEN_ID, AddedToken, TokenizerSpec
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "model_file", "read_pattern", "written_pattern"]
 
 _VERSION = "minbpe v1"
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -59,7 +60,7 @@ def _parse(content: bytes, name: str, where: str) -> TokenizerSpec:
         raise FormatError(f"{where}, line {len(lines) + 1}: the file ends before the number of special tokens; it is truncated")
     if lines[-1]:
         raise FormatError(f"{where}, line {len(lines)}: does not end with a line break; the file is truncated")
-    pattern = _read_pattern(lines[1].strip(), f"{where}, line 2")
+    pattern = read_pattern(lines[1].strip(), f"{where}, line 2")
     count = _number(lines[2].strip(), f"{where}, line 3")
     if count > len(lines) - 4:
         raise FormatError(f"{where}, line 3: {count} special tokens, and {len(lines) - 4} lines follow; the file is truncated")
@@ -77,7 +78,12 @@ def _parse(content: bytes, name: str, where: str) -> TokenizerSpec:
     )
 
 
-def _read_pattern(text: str, where: str) -> str | None:
+def read_pattern(text: str, where: str) -> str | None:
+    """A pattern as minbpe means it, of which the empty one is none. Raises `ConversionRefused` for one that is not run here.
+
+    >>> read_pattern("", "here") is None
+    True
+    """
     if not text:
         return None
     try:
@@ -173,18 +179,22 @@ def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
     if spec.pattern is not None:
         checks.suppose("texts hold no characters newer than Unicode 16, which the regex module that minbpe uses may know")
     id_of = spec.vocab
-    # minbpe takes the first special token that fits, so longer ones stand first.
-    added = sorted(spec.added_tokens, key=lambda token: (-len(token.content), token.id))
-    lines = [
-        _VERSION,
-        _written_pattern(spec),
-        str(len(added)),
-        *(f"{_special(token)} {token.id}" for token in added),
-        *(f"{id_of[left]} {id_of[right]}" for left, right in spec.merges),
-        "",
-    ]
-    content = "\n".join(lines).encode()
+    content = model_file(written_pattern(spec), spec.added_tokens, ((id_of[left], id_of[right]) for left, right in spec.merges))
     return with_sidecar_where_needed(spec, name, content, _parse(content, name, name), checks)
+
+
+def model_file(pattern: str, added: Sequence[AddedToken], merges: Iterable[tuple[int, int]]) -> bytes:
+    """The content of a file, special tokens as they stand unless one begins another: minbpe takes the first that fits, so then
+    longer ones stand first.
+
+    >>> model_file("", [AddedToken("<s>", 257)], [(97, 97)])
+    b'minbpe v1\\n\\n1\\n<s> 257\\n97 97\\n'
+    """
+    if special_conflict(added):
+        added = sorted(added, key=lambda token: (-len(token.content), token.id))
+    specials = [f"{_special(token)} {token.id}" for token in added]
+    lines = [_VERSION, pattern, str(len(added)), *specials, *(f"{left} {right}" for left, right in merges), ""]
+    return "\n".join(lines).encode()
 
 
 def _refuse_ids(spec: TokenizerSpec) -> None:
@@ -213,7 +223,12 @@ def _refuse_ids(spec: TokenizerSpec) -> None:
         raise ConversionRefused(f"a minbpe file holds no token that no merge makes, such as {idle!r} (id {vocab[idle]}) here")
 
 
-def _written_pattern(spec: TokenizerSpec) -> str:
+def written_pattern(spec: TokenizerSpec) -> str:
+    """The pattern as one line that minbpe reads as it is meant, white space at its ends included.
+
+    >>> written_pattern(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=" ?a| ", unmatched="drop"))
+    '(?: ?a| )'
+    """
     pattern = spec.pattern
     if pattern is None:
         return ""

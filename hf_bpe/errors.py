@@ -12,6 +12,8 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EncodingAssertionError",
+    "EncodingError",
     "EngineUnavailableError",
     "FormatError",
     "HfBpeError",
@@ -96,6 +98,14 @@ class UnknownTokenError(HfBpeError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class EncodingError(HfBpeError, ValueError):
+    """There is no encoding of this name, the name is taken, or a call of one was given what it cannot take."""
+
+
+class EncodingAssertionError(HfBpeError, AssertionError):
+    """What tiktoken checks by `assert`; here it is checked under `python -O` too."""
 
 
 class ChatTemplateError(HfBpeError, ValueError):

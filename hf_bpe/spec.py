@@ -273,6 +273,48 @@ class TokenizerSpec:
         fields = {"added_tokens": self.added_tokens, "provenance": self.provenance} | changes
         return self.from_sentencepiece(fields.pop("sentencepiece", self.sentencepiece), **fields)
 
+    def with_added_tokens(self, tokens: Iterable[str] | Mapping[str, int], *, special: bool = True) -> TokenizerSpec:
+        """A copy that has these added tokens too. Ids that are there stay.
+
+        A text that the vocabulary holds as a token has its id; others get those after the largest, in order, or the ids of a
+        mapping. Added tokens that are there already stay as they are, and become special where that is asked for.
+
+        Raises `SpecError` for an id that is taken, and for a token that has another.
+
+        >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
+        >>> dict(spec.with_added_tokens(["<|user|>", "<|end|>"]).special_tokens)
+        {'<|user|>': 256, '<|end|>': 257}
+        """
+        if isinstance(tokens, str):
+            raise TypeError(f"tokens must be a collection of texts, not the one text {tokens!r}; put it into a list")
+        added = {token.content: token for token in self.added_tokens}
+        next_id = self.n_vocab
+        for content in tokens:
+            known = added.get(content)
+            old_id = self.token_id(content.encode("utf-8", "surrogatepass")) if known is None else known.id
+            new_id = tokens[content] if isinstance(tokens, Mapping) else next_id if old_id is None else old_id
+            if old_id not in (None, new_id):
+                raise SpecError([f"the token {content!r} has id {old_id}, and {new_id} is asked for; an id never changes"])
+            next_id = max(next_id, new_id + 1)
+            new = AddedToken(content, new_id, special) if known is None else replace(known, special=known.special or special)
+            added[content] = new
+        return self.replace(added_tokens=tuple(added.values()))
+
+    def with_renamed_tokens(self, names: Mapping[str, str]) -> TokenizerSpec:
+        """A copy in which added tokens, by their texts, have other texts and their old ids: so reserved tokens come into use.
+
+        Raises `SpecError` for what is no added token, and for a token whose text the vocabulary holds too.
+
+        >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).with_added_tokens(["<|reserved_0|>"])
+        >>> dict(spec.with_renamed_tokens({"<|reserved_0|>": "<|tool|>"}).special_tokens)
+        {'<|tool|>': 256}
+        """
+        unknown = [repr(name) for name in names if name not in {token.content for token in self.added_tokens}]
+        if unknown:
+            raise SpecError([f"there are no added tokens {some(unknown)} to rename"])
+        renamed = [replace(token, content=names.get(token.content, token.content)) for token in self.added_tokens]
+        return self.replace(added_tokens=tuple(renamed))
+
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
@@ -392,7 +434,8 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
             defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of(token.id)!r} in vocab")
         if id_of(encoded) not in (None, token.id):
             defects.append(
-                f"added token {token.content!r} has id {token.id}, but the same text has id {id_of(encoded)} in vocab"
+                f"added token {token.content!r} has id {token.id}, but the same text has id {id_of(encoded)} in vocab, and a text of two "
+                "ids is not run here; give both the same id, or take it out of the added tokens"
             )
     return defects
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hf_bpe import Encoder, PatternError, TokenizerSpec
+from hf_bpe import Encoder, HfBpeError, PatternError, TokenizerSpec
+from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import difficult_text, generated_text, plain_text
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec, gpt2_spec, random_specs, spec_of_ranks
 
@@ -108,3 +109,29 @@ def test_ids_beyond_the_shared_integers() -> None:
     encoder = Encoder(spec)
     assert encoder.encode_ordinary("ab") == [2**31 - 1]
     assert encoder.decode([2**31 - 1]) == "ab"
+
+
+@settings(max_examples=30)
+@given(
+    spec=random_specs(),
+    pieces=st.lists(st.one_of(st.binary(max_size=20), plain_text().map(str.encode)), min_size=1, max_size=4),
+)
+def test_pieces_of_bytes_are_merged_alike_and_need_not_be_text(spec: TokenizerSpec, pieces: list[bytes]) -> None:
+    native, reference = Encoder(spec, engine="native"), Encoder(spec, engine="reference")
+    for piece in [*pieces, b"", *spec.vocab]:
+        for whole in (True, False):
+            ids = native.encode_piece(piece, whole=whole)
+            assert ids == reference.encode_piece(piece, whole=whole)
+            assert native.decode_bytes(ids) == piece
+
+
+def test_a_piece_that_is_a_token_is_looked_up_only_as_a_whole() -> None:
+    spec = TokenizerSpec(vocab=BYTES | {b"\xff\xfe": 256}, merges=(), ignore_merges=True)
+    assert Encoder(spec).encode_piece(b"\xff\xfe") == [256]
+    assert Encoder(spec).encode_piece(b"\xff\xfe", whole=False) == [255, 254]
+
+
+def test_a_sentencepiece_model_has_no_pieces_of_bytes() -> None:
+    for engine in ("native", "reference"):
+        with pytest.raises(HfBpeError, match="merges characters"):
+            Encoder(bytes_as_pieces_spec(), engine=engine).encode_piece(b"a")  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from conversion import tokenizer_json
 from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, TokenizerSpec
+from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import difficult_text, generated_text, plain_text
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec, gpt2_spec, random_specs
 
@@ -166,3 +168,38 @@ def test_offsets_of_long_text_are_those_of_short_calls() -> None:
         assert found[-1, 1] == len(content)
         cold = Encoder(encoder.spec, engine="native").encode_with_offsets(text, unit=unit)  # type: ignore[arg-type]
         assert (cold[1] == found).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("make", [cl100k_spec, bytes_as_pieces_spec], ids=["byte-level", "sentencepiece"])
+def test_a_batch_has_the_offsets_of_its_texts_alone(make: Callable[[], TokenizerSpec], threads: int) -> None:
+    encoder = Encoder(make(), engine="native")
+    texts = ["", *(generated_text(seed, 20_000) for seed in range(40)), "é\ud800中", ""]  # enough for several threads
+    found = encoder.align_batch(texts, num_threads=threads, disallowed_special=())
+    assert len(found.bounds) == len(texts) + 1
+    assert len({len(column) for column in found[:-1]} | {int(found.bounds[-1])}) == 1
+    for text, (begin, end) in zip(texts, pairwise(found.bounds.tolist()), strict=True):
+        ids, places = encoder.encode_with_offsets(text, disallowed_special=())
+        assert found.ids[begin:end].tolist() == ids.tolist()
+        assert np.stack([found.starts, found.stops], 1)[begin:end].tolist() == places.tolist()
+        alone = encoder.align_batch([text], disallowed_special=())
+        assert found.pieces[begin:end].tolist() == alone.pieces.tolist()
+
+
+@settings(max_examples=50)
+@given(spec=random_specs(), texts=st.lists(st.one_of(difficult_text(20), plain_text()), max_size=4))
+def test_engines_agree_on_the_alignment_of_batches(spec: TokenizerSpec, texts: list[str]) -> None:
+    native, reference = (Encoder(spec, engine=engine).align_batch(texts) for engine in ("native", "reference"))
+    assert [column.dtype for column in native] == [column.dtype for column in reference]
+    assert [column.tolist() for column in native] == [column.tolist() for column in reference]
+
+
+@both_engines
+def test_one_text_of_a_batch_refuses_all_of_it(engine: Any) -> None:
+    encoder = Encoder(byte_spec(added_tokens=(AddedToken("<s>", 300),)), engine=engine)
+    with pytest.raises(DisallowedSpecialTokenError, match="<s>"):
+        encoder.align_batch(["a", "<s>", "b"], num_threads=2)
+    with pytest.raises(TypeError):
+        encoder.align_batch(["a", 5])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="not one str"):
+        encoder.align_batch("ab")

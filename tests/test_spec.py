@@ -221,3 +221,58 @@ def test_a_sentencepiece_model_is_a_spec() -> None:
 def test_what_a_sentencepiece_model_has_not_cannot_be_given() -> None:
     with pytest.raises(SpecError, match=r"use TokenizerSpec\.from_sentencepiece"):
         make(sentencepiece=SentencePieceRules(PIECES))
+
+
+def test_tokens_are_added_after_the_largest_id_and_no_id_changes() -> None:
+    spec = make(added_tokens=[AddedToken("<p>", 300, special=False), AddedToken("<s>", 299, lstrip=True)])
+    more = spec.with_added_tokens(["<a>", "ab", "<s>", "<p>", "<b>", "<a>"])
+    assert [(token.content, token.id, token.special) for token in more.added_tokens] == [
+        ("<p>", 300, True),
+        ("<s>", 299, True),
+        ("<a>", 301, True),
+        ("ab", 256, True),
+        ("<b>", 302, True),
+    ]
+    assert more.added_tokens[1].lstrip
+    assert more.vocab == spec.vocab
+    assert spec.with_added_tokens(["<a>", "<s>"], special=False).added_tokens[-1] == AddedToken("<a>", 301, special=False)
+    assert spec.with_added_tokens({"<a>": 1000}).with_added_tokens(["<b>"]).special_tokens == {
+        "<s>": 299,
+        "<a>": 1000,
+        "<b>": 1001,
+    }
+    assert spec.with_added_tokens([]) == spec
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ({"<s>": 301}, "'<s>' has id 300, and 301 is asked for"),
+        ({"ab": 301}, "'ab' has id 256, and 301 is asked for"),
+        ({"<a>": 97}, "'<a>' has id 97, which is b'a'"),
+        ({"<a>": 300}, "'<s>' and '<a>' share id 300"),
+        ({"<a>": -1}, "does not lie in"),
+        ([""], "an added token is empty"),
+        (["\ud800"], "lone surrogate"),
+    ],
+)
+def test_adding_tokens_refuses_what_would_change_an_id(tokens: Any, said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        make(added_tokens=[AddedToken("<s>", 300)]).with_added_tokens(tokens)
+
+
+def test_a_text_is_no_collection_of_tokens_to_add() -> None:
+    with pytest.raises(TypeError, match="put it into a list"):
+        make().with_added_tokens("<s>")
+
+
+def test_reserved_tokens_come_into_use_under_their_ids() -> None:
+    spec = make().with_added_tokens(f"<|reserved_{n}|>" for n in range(3))
+    used = spec.with_renamed_tokens({"<|reserved_1|>": "<|tool|>"})
+    assert used.special_tokens == {"<|reserved_0|>": 257, "<|tool|>": 258, "<|reserved_2|>": 259}
+    with pytest.raises(SpecError, match="there are no added tokens '<x>' to rename"):
+        used.with_renamed_tokens({"<x>": "<y>", "<|tool|>": "<t>"})
+    with pytest.raises(SpecError, match="appears more than once"):
+        used.with_renamed_tokens({"<|tool|>": "<|reserved_0|>"})
+    with pytest.raises(SpecError, match="'<t>' has id 256, which is b'ab' in vocab"):
+        make().with_added_tokens(["ab"]).with_renamed_tokens({"ab": "<t>"})

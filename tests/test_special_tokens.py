@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from functools import cache
 
 import pytest
@@ -11,10 +12,10 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder
+from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, TokenizerSpec
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.text import difficult_text
-from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_ranks, cl100k_spec
+from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_ranks, cl100k_spec
 
 END = "<|endoftext|>"
 LECTURE_TEXT = "hello world!!!? (안녕하세요!) lol123 😉"
@@ -132,3 +133,72 @@ def test_special_tokens_decode_to_their_text() -> None:
     encoder = Encoder(byte_spec(added_tokens=(AddedToken("<é>", 300),)))
     assert encoder.decode([ord("a"), 300]) == "a<é>"
     assert encoder.encode_single_token("<é>") == 300
+
+
+ALL_CALLS = ("encode", "count", "encode_to_numpy", "encode_with_offsets", "align")
+
+
+def three_tokens(**options: object) -> Encoder:
+    spec = byte_spec().with_added_tokens(["<a>", "<b>", "<c>"])
+    return Encoder(spec, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_tokenizer_says_what_special_tokens_are_where_the_call_does_not(engine: str) -> None:
+    assert three_tokens(engine=engine, special="special").encode("<a><b>") == [256, 257]
+    assert three_tokens(engine=engine, special="text").encode("<a><b>") == list(b"<a><b>")
+    mixed = three_tokens(engine=engine, special={"<a>": "special", "<b>": "text"})
+    assert mixed.encode("<a><b>") == [256, *b"<b>"]
+    assert mixed.encode_batch(["<a>", "<b>"]) == [[256], list(b"<b>")]
+    assert mixed.encode_batch_to_numpy(["<a>", "<b>"]).ids.tolist() == [256, *b"<b>"]
+    for encoder, text in ((three_tokens(engine=engine), "<a>"), (mixed, "<c>"), (three_tokens(special="raise"), "<b>")):
+        for call in ALL_CALLS:
+            with pytest.raises(DisallowedSpecialTokenError, match=text):
+                getattr(encoder, call)(text)
+
+
+@pytest.mark.parametrize("special", ["special", "text", "raise", {"<a>": "special", "<b>": "text"}])
+def test_a_call_that_says_anything_decides_alone(special: object) -> None:
+    encoder, plain = three_tokens(special=special), three_tokens()
+    for arguments in ({"allowed_special": {"<b>"}}, {"disallowed_special": ()}, {"allowed_special": "all"}):
+        text = "<b>" if "allowed_special" in arguments else "<a><b><c>"
+        assert encoder.encode(text, **arguments) == plain.encode(text, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(DisallowedSpecialTokenError):
+        encoder.encode("<a>", allowed_special=())
+    with pytest.raises(DisallowedSpecialTokenError):
+        encoder.encode("<a>", disallowed_special="all")
+    assert encoder.encode_ordinary("<a>") == list(b"<a>")
+    assert encoder.encode_parts([("<a>", True), ("<b>", False)]) == [256, *b"<b>"]
+
+
+def test_copies_treat_special_tokens_as_the_original_does() -> None:
+    encoder = three_tokens(special={"<a>": "special", "<b>": "text"})
+    assert pickle.loads(pickle.dumps(encoder)).encode("<a><b>") == encoder.encode("<a><b>")
+    assert "special={'<a>': 'special', '<b>': 'text'}" in repr(encoder)
+    assert "special=" not in repr(three_tokens())
+
+
+@pytest.mark.parametrize(
+    ("special", "said"),
+    [
+        ("allow", "'allow': not known"),
+        ({"<a>": True}, "True: not known"),
+        ({"<d>": "text"}, "'<d>': no special token .*<a>, <b>, <c>"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(special: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        three_tokens(special=special)
+    with pytest.raises(ValueError, match="not known"):
+        Encoder(byte_spec(), special="allow")  # type: ignore[arg-type]
+
+
+def test_a_token_that_merging_makes_too_comes_out_of_text_but_not_of_untrusted_parts() -> None:
+    spec = TokenizerSpec(BYTES | {b"<s": 256, b"<s>": 257}, ((b"<", b"s"), (b"<s", b">"))).with_added_tokens(["<s>"])
+    for engine in ("native", "reference"):
+        encoder = Encoder(spec, engine=engine)  # type: ignore[arg-type]
+        with pytest.raises(DisallowedSpecialTokenError):
+            encoder.encode("<s>")
+        assert encoder.encode_ordinary("<s>") == [257]
+        with pytest.raises(DisallowedSpecialTokenError, match="cannot be encoded as text"):
+            encoder.encode_parts([("<s>", False)])

@@ -40,6 +40,7 @@ __all__ = [
     "PATTERN_TRANSLATED",
     "as_run",
     "check_tiktoken",
+    "native_table",
     "parse_ranks",
     "rank_file",
     "tiktoken_pattern",
@@ -74,14 +75,14 @@ def _read(path: Path, given: Given) -> TokenizerSpec:
     provenance = {"format": FORMAT.name, "file": path.name}
     added = sidecar.added_tokens if sidecar and given.special_tokens is None else given.added_tokens()
     fields: dict[str, Any] = {**_split_rule(given, sidecar), "added_tokens": added, "provenance": provenance}
-    table = _native_table(content) if sidecar is None or sidecar.merges is None else None
+    table = native_table(content) if sidecar is None or sidecar.merges is None else None
     if table is not None:
         stated = {} if sidecar is None else {"ignore_merges": sidecar.ignore_merges, **sidecar.normalisation}
         return spec_of_table(str(path), table, **stated, **fields)
     return spec_of_ranks(str(path), parse_ranks(content, str(path)), sidecar, **fields)
 
 
-def _native_table(content: bytes) -> VocabularyTable | None:
+def native_table(content: bytes) -> VocabularyTable | None:
     """The table, read and resolved by the native engine; None where it is not installed or finds anything amiss.
 
     What is amiss, and in which line, is then said by `parse_ranks`, which reads ten times slower.

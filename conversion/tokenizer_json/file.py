@@ -7,7 +7,7 @@ Here is byte-level BPE; what is a SentencePiece model is handed on to `sentencep
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,11 +69,16 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
-    pattern, unmatched, stages = _read_split_rule(data.get("pre_tokenizer"), f"{where}: $.pre_tokenizer")
     raw_vocab = field(model, "vocab", dict, f"{where}: $.model")
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     ignore_merges = bool(model.get("ignore_merges"))
+    pattern, unmatched, stages = _read_split_rule(
+        data.get("pre_tokenizer"),
+        f"{where}: $.pre_tokenizer",
+        lambda: raw_vocab.keys() - {token.content for token in added},
+        ignore_merges,
+    )
     rules: dict[str, Any] = {"pattern": pattern, "unmatched": unmatched, "stages": stages, "ignore_merges": ignore_merges}
     fields: dict[str, Any] = {
         **rules,
@@ -225,18 +230,37 @@ def _refuse_overlaps(added: Sequence[AddedToken], where: str) -> None:
 # Reading the pre-tokenizer
 
 
-def _read_split_rule(data: object, where: str) -> SplitRule:
-    *splits, last = _steps(data, where)
-    _check_byte_level(last, where)
-    use_regex = last.get("use_regex", True)
-    if not splits:
+def _read_split_rule(data: object, where: str, tokens: Callable[[], Iterable[str]], ignore_merges: bool) -> SplitRule:
+    splits, byte_level, behind = _around_byte_level(data, where)
+    use_regex = byte_level.get("use_regex", True)
+    if not splits and not behind:
         return (NAMED_PATTERNS["gpt2"].pattern if use_regex else None), "keep", ()
     from conversion.tokenizer_json import split_rules
+    from conversion.tokenizer_json.behind_byte_level import read_step_behind
     from conversion.tokenizer_json.pre_tokenizers import Split, read_step
     from hf_bpe.pattern_syntax import parse
 
     gpt2 = [Split(parse(str(NAMED_PATTERNS["gpt2"].pattern)))] if use_regex else []
-    return split_rules.read_stages([*(read_step(split, where) for split in splits), *gpt2], where)
+    seeing_bytes = [read_step_behind(split, where, tokens(), ignore_merges) for split in behind]
+    return split_rules.read_stages([*(read_step(split, where) for split in splits), *gpt2, *seeing_bytes], where)
+
+
+def _around_byte_level(data: object, where: str) -> tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, Any]]]:
+    """The steps before ByteLevel, itself, and those behind it."""
+    steps = _steps(data, where)
+    places = [place for place, step in enumerate(steps) if step.get("type") == "ByteLevel"]
+    if not places:
+        raise ConversionRefused(f"{where} ends with {_kind(steps[-1])}; a byte-level tokenizer has a ByteLevel step")
+    if len(places) > 1:
+        raise ConversionRefused(
+            f"{where} holds ByteLevel twice, which spells bytes of what is spelled already; remove one of them"
+        )
+    [place] = places
+    byte_level = steps[place]
+    field(byte_level, "add_prefix_space", bool, where)
+    if "use_regex" in byte_level:
+        field(byte_level, "use_regex", bool, where)
+    return steps[:place], byte_level, steps[place + 1 :]
 
 
 def _steps(data: object, where: str) -> list[dict[str, Any]]:
@@ -251,22 +275,14 @@ def _steps(data: object, where: str) -> list[dict[str, Any]]:
     return steps
 
 
-def _check_byte_level(step: dict[str, Any], where: str) -> None:
-    if step.get("type") != "ByteLevel":
-        raise ConversionRefused(f"{where} ends with {_kind(step)}; a byte-level tokenizer ends with ByteLevel")
-    field(step, "add_prefix_space", bool, where)
-    if "use_regex" in step:
-        field(step, "use_regex", bool, where)
-
-
 def _adds_prefix_space(data: object, where: str) -> bool:
-    *splits, last = _steps(data, where)
-    if last["add_prefix_space"] and splits:
+    splits, byte_level, _ = _around_byte_level(data, where)
+    if byte_level["add_prefix_space"] and splits:
         raise ConversionRefused(
             f"{where}: a ByteLevel with add_prefix_space after another step puts a space before every piece, not before the text; set it "
             "to false"
         )
-    return bool(last["add_prefix_space"])
+    return bool(byte_level["add_prefix_space"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

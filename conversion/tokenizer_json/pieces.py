@@ -122,6 +122,13 @@ def _odd_pieces(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[str]
     unused = [piece.content for piece in rules.pieces if piece.kind == "unused" and piece.content in made]
     if unused:
         yield f"{len(unused)} unused pieces come apart again after merging, which tokenizers cannot do: {some(list(map(repr, unused)))}"
+    may_be_whole = user_defined(rules) and not rules.byte_fallback
+    whole = [content for content, rest in _cut_up(rules, merges) if not rest and content != unknown] if may_be_whole else []
+    if whole:
+        yield (
+            f"the user-defined pieces are cut out, and between two of them {whole[0]!r} would be found, which merging never makes: its "
+            "characters are unknown, so it cannot be cut up"
+        )
     spaced = [content for content in user_defined(rules) if " " in content and rules.remove_extra_whitespaces]
     if spaced:
         yield f"the user-defined piece {spaced[0]!r} keeps its spaces from being removed as extra, which no normalizer can say"
@@ -160,18 +167,28 @@ def _split_steps(rules: SentencePieceRules, merges: PieceMerges) -> list[Step]:
     """Cuts out user-defined pieces. Being whole pieces of text they are then looked up as such (`ignore_merges`).
 
     That would also find what merging never makes, `<0x41>` between two user-defined pieces; so such a text is cut once more,
-    behind the first of the parts that it is merged into.
+    behind the first of the parts that it is merged into that is no unknown character: cut between two of those, it would have two
+    unknown pieces instead of one.
     """
     frozen = user_defined(rules)
     if not frozen:
         return []
     steps = [_split("|".join(map(_escape, frozen)))]
+    cuts = [f"{_escape(first)}(?={_escape(rest)}\\z)" for first, rest in _cut_up(rules, merges) if rest]
+    return [*steps, _split(rf"\A(?:{'|'.join(cuts)})")] if cuts else steps
+
+
+def _cut_up(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[tuple[str, str]]:
+    """What merging never makes, cut where that changes nothing; the second half is empty if there is no such place."""
+    known = {piece.content for piece in rules.pieces}
     never_made = [p.content for p in rules.pieces if len(p.content) > 1 and p.kind in ("control", "unknown", "byte")]
     never_made += sorted(merges.unreachable)
-    cuts = []
-    for content, (first, *_) in zip(never_made, isolated_parts(never_made, rules), strict=True):
-        cuts.append(f"{_escape(first)}(?={_escape(content[len(first) :])}\\z)")
-    return [*steps, _split(rf"\A(?:{'|'.join(cuts)})")] if cuts else steps
+    for parts in isolated_parts(never_made, rules):
+        borders: Sequence[int] = range(1, len(parts))
+        if not rules.byte_fallback:
+            borders = [at for at in borders if parts[at - 1] in known or parts[at] in known]
+        at = next(iter(borders), len(parts))
+        yield "".join(parts[:at]), "".join(parts[at:])
 
 
 def _decoder_steps(rules: SentencePieceRules) -> list[Step]:

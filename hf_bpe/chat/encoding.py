@@ -14,7 +14,7 @@ from hf_bpe.chat.rendering import Rendered, has_generation_blocks, render
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.parts import TRUSTS, Part, Trust
 from hf_bpe.errors import ChatTemplateError, DisallowedSpecialTokenError
-from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,8 +134,8 @@ def _check_tokens(spec: TokenizerSpec, template: ReadyTemplate) -> None:
     missing = missing_tokens(spec, template)
     if missing:
         raise ChatTemplateError(
-            f"this vocabulary lacks the special tokens {', '.join(missing)} of the chat template {template.name!r}; "
-            "hf_bpe.chat.with_template_tokens(spec, name) adds them"
+            f"this vocabulary lacks the special tokens {', '.join(missing)} of the chat template {template.name!r}. Take "
+            "another template, or add them: hf_bpe.chat.with_template_tokens(spec, name)"
         )
 
 
@@ -149,16 +149,8 @@ def with_template_tokens(spec: TokenizerSpec, template: str | ReadyTemplate) -> 
     found = find_template(template)
     if not isinstance(found, ReadyTemplate):
         raise ChatTemplateError("only the special tokens of ready templates are known; pass one of their names")
-    known = {token.content: token for token in spec.added_tokens}
-    next_id = spec.n_vocab
-    for content in missing_tokens(spec, found):
-        if content in known:
-            known[content] = AddedToken(**{**vars(known[content]), "special": True})
-            continue
-        token_id = spec.token_id(content.encode())
-        known[content] = AddedToken(content, next_id if token_id is None else token_id)
-        next_id += token_id is None
-    return spec.replace(added_tokens=tuple(known.values())) if tuple(known.values()) != spec.added_tokens else spec
+    missing = missing_tokens(spec, found)
+    return spec.with_added_tokens(missing) if missing else spec
 
 
 def check_can_mask(template: str) -> None:

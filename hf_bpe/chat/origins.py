@@ -6,7 +6,9 @@ here have unknown origin, so that what is forgotten here can lead to a refusal a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 __all__ = ["GENERATED", "TAG", "TEMPLATE", "UNKNOWN", "USER", "Traced", "join", "origins_of", "trusted"]
@@ -175,23 +177,61 @@ def join(parts: Iterable[object]) -> Traced:
 
 
 def written(value: object, write: Callable[[Any], str] = str) -> str:
-    """What `str`, or another, writes a value as. Lists and mappings that hold only what a user wrote are what a user wrote."""
+    """What `str`, or another, writes a value as. Lists and mappings that hold only what a user wrote are what a user wrote.
+
+    In others the strings keep their origins, and nobody knows who wrote the numbers, brackets and quotes around them.
+    """
     text = write(value)
-    if isinstance(text, Traced) or not isinstance(value, (Mapping, list, tuple)):
+    if isinstance(text, Traced) or not isinstance(value, (str, Mapping, list, tuple)):
         return text
-    return Traced(text, USER if all(origin & 3 == USER for leaf in _leaves(value) for origin in origins_of(leaf)) else UNKNOWN)
+    strings = list(_strings(value))
+    if all(origin & 3 == USER for string in strings for origin in origins_of(string)):
+        return Traced(text, USER)
+    return _assembled(value, strings, text, write)
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def _assembled(value: object, strings: list[str], text: str, write: Callable[[Any], str]) -> Traced:
+    """A value as written, put together of its strings written one by one. Of unknown origin where that gives another text.
+
+    Names in the places of the strings show where they stand. Python quotes some strings otherwise than such a name, and keys
+    may get sorted: the texts differ then.
+    """
+    stem = next(stem for stem in (f"zq{n}qz" for n in count()) if stem not in text)
+    between = re.split(rf"{stem}(\d+)z", write(_replaced(value, (f"{stem}{n}z" for n in count()))))
+    pieces = [between[0]]
+    for number, after in zip(between[1::2], between[2::2], strict=True):
+        pieces += [_inside(strings[int(number)], write), after]
+    assembled = join(pieces)
+    return assembled if assembled == text else Traced(text, UNKNOWN)
+
+
+def _inside(string: str, write: Callable[[Any], str]) -> Traced:
+    """A string as written, without its quotes: each character by itself, as any may be escaped."""
+    characters = zip(str.__iter__(string), origins_of(string), strict=True)
+    return join(Traced(write(character)[1:-1], origin) for character, origin in characters)
+
+
+def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _leaves(key)
-            yield from _leaves(item)
+            yield from _strings(key)
+            yield from _strings(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from _strings(item)
+
+
+def _replaced(value: Any, names: Iterator[str]) -> Any:
+    """The same value with a name in the place of each string, in the order of `_strings`."""
+    if isinstance(value, str):
+        return next(names)
+    if isinstance(value, Mapping):
+        return {_replaced(key, names): _replaced(item, names) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_replaced(item, names) for item in value)
+    return value
 
 
 def trusted(text: str) -> str:

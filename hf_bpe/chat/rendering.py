@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -69,9 +69,15 @@ def render(
     ('<u>hi', True)
     """
     if continue_final_message and add_generation_prompt:
-        raise ValueError("continue_final_message leaves the last message open, add_generation_prompt begins another: pass one")
+        raise ChatTemplateError(
+            "continue_final_message leaves the last message open, add_generation_prompt begins another: pass one"
+        )
+    if isinstance(messages, (str, bytes, Mapping)):
+        raise TypeError(
+            f"a conversation is a list of messages, dicts with 'role' and 'content'; not a {type(messages).__name__}"
+        )
     if not messages:
-        raise ValueError("the conversation is empty; pass at least one message")
+        raise ChatTemplateError("the conversation is empty; pass at least one message")
 
     now = datetime.now()  # of both renderings: a second may pass between them
 
@@ -91,8 +97,8 @@ def render(
             "add_generation_prompt": add_generation_prompt,
         }
 
-    text = _run(template, values, tracing=False)
-    traced = _run(template, values, tracing=True)
+    text = _run(template, values(False), tracing=False)
+    traced = _run(template, values(True), tracing=True)
     if text != traced or not isinstance(traced, Traced):
         at = next((n for n, (a, b) in enumerate(zip(text, traced, strict=False)) if a != b), min(len(text), len(traced)))
         raise ChatTemplateError(
@@ -102,10 +108,10 @@ def render(
     return _cut_at_tag(text, traced, bool(continue_final_message))
 
 
-def _run(template: str, values: Callable[[bool], dict[str, Any]], *, tracing: bool) -> str:
+def _run(template: str, values: dict[str, Any], *, tracing: bool) -> str:
     compiled = compile_template(template, tracing)
     try:
-        return compiled.render(values(tracing))
+        return compiled.render(values)
     except TemplateError as error:
         raise ChatTemplateError(f"the chat template refuses this conversation: {error}") from None
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, ZeroDivisionError, OverflowError) as error:
@@ -138,15 +144,15 @@ def _tag(message: dict[str, Any], field: bool | str, template: str, tracing: boo
     name = field if isinstance(field, str) else "content"
     content = message.get(name)
     if content is None:
-        raise ValueError(f"continue_final_message: the last message has no {name!r} to continue")
+        raise ChatTemplateError(f"continue_final_message: the last message has no {name!r} to continue")
     names = [n for n in _REASONING if message.get(n) == content] if name in _REASONING else [name]
     if not any(n in template for n in names):
-        raise ValueError(f"continue_final_message: the chat template does not look at {name!r}")
+        raise ChatTemplateError(f"continue_final_message: the chat template does not look at {name!r}")
     tag = Traced(_TAG, TAG) if tracing else _TAG
     if isinstance(content, (list, tuple)):
         block = next((block for block in reversed(content) if isinstance(block, dict) and "text" in block), None)
         if block is None:
-            raise ValueError("continue_final_message: the last message has no text to continue")
+            raise ChatTemplateError("continue_final_message: the last message has no text to continue")
         block["text"] = block["text"] + tag
         return
     for n in names:

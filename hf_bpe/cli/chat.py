@@ -111,6 +111,9 @@ def _read_conversation(path: Path) -> Mapping[str, Any]:
         given = {"messages": given}
     if not isinstance(given, dict) or not isinstance(given.get("messages"), list) or not given["messages"]:
         raise FormatError(f'{path}: not a conversation; it must be a list of messages, or an object with "messages"')
+    for name in ("tools", "documents"):
+        if not isinstance(given.get(name), list | None):
+            raise FormatError(f'{path}: "{name}" is not a list')
     for number, message in enumerate(given["messages"]):
         if not isinstance(message, dict):
             raise FormatError(f'{path}: message {number + 1} is not an object with "role" and "content"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,8 +27,11 @@ def push(
         str | None, typer.Option(show_default=False, help="Access token; default: HF_TOKEN, or that of `hf auth login`.")
     ] = None,
     auto: Annotated[
-        str, typer.Option(help="How AutoTokenizer is told of our class: marker, class-name or remote-code.")
-    ] = "marker",
+        Literal["marker", "class-name", "remote-code"] | None,
+        typer.Option(
+            show_default=False, help="How AutoTokenizer is told of our class; default: as in the folder, else marker."
+        ),
+    ] = None,
     license: Annotated[str | None, typer.Option(show_default=False, help="For the card, such as apache-2.0.")] = None,  # noqa: A002
     language: Annotated[
         list[str] | None, typer.Option(show_default=False, help="For the card, such as en (repeatable).")
@@ -47,10 +50,8 @@ def push(
     as_json: Json = False,
 ) -> None:
     """Push a tokenizer with a model card to the Hugging Face Hub, in one commit. A README.md in the folder is the card instead."""
-    from hf_bpe.plugin import HfBpeTokenizer, saving  # imports transformers, which takes seconds
+    from hf_bpe.plugin import HfBpeTokenizer  # imports transformers, which takes seconds
 
-    if auto not in get_args(saving.Auto):
-        raise typer.BadParameter(f"{auto!r} is not one of {', '.join(saving.AUTO)}", param_hint="--auto")
     tokenizer = HfBpeTokenizer.from_pretrained(folder, **load_options(pattern, special_token))
     own_card = folder / "README.md"
     about = {
@@ -58,6 +59,7 @@ def push(
         "language": language,
         "tags": tag,
         "corpus": {path.stem: read_text(path) for path in corpus or ()},
+        "card": read_text(own_card) if own_card.is_file() else None,
     }
     if dry_run:
         out.print(tokenizer.model_card(repository, auto=auto, **about), markup=False, soft_wrap=True)
@@ -71,7 +73,6 @@ def push(
         commit_message=message,
         token=token,
         overwrite_card=overwrite_card,
-        card=read_text(own_card) if own_card.is_file() else None,
         **about,
     )
     if as_json:

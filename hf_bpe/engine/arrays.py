@@ -30,15 +30,19 @@ class Ragged(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """Where the ids of a text come from; all arrays have one entry for each id.
+    """Where the ids of several texts come from; all arrays but the last have one entry for each id.
 
     ids: uint32. starts, stops: int64, first and last + 1 character. pieces: uint32, the number of the piece of the text.
+    added: bool, whether the id is an added token that was found in the text; merging makes the ids of some as well.
+    bounds: int64, shape (number of texts + 1,). Text n has the entries `bounds[n]:bounds[n + 1]`.
     """
 
     ids: NDArray[np.uint32]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
     pieces: NDArray[np.uint32]
+    added: NDArray[np.bool_]
+    bounds: NDArray[np.int64]
 
 
 class CacheInfo(NamedTuple):

@@ -25,6 +25,7 @@ __all__ = [
     "native_available",
     "native_normalizer",
     "native_pattern",
+    "native_stages",
 ]
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
@@ -41,6 +42,7 @@ class Engine(Protocol):
     def policy_of_parts(self, text: str, lengths: list[int], trusts: bytes) -> Any: ...
     def added_ids(self, text: str, policy: Any) -> list[int]: ...
     def encode(self, text: str, policy: Any) -> list[int]: ...
+    def encode_piece(self, piece: bytes, whole: bool) -> list[int]: ...
     def encode_to_numpy(self, text: str, policy: Any, narrow: bool) -> NDArray[Any]: ...
     def encode_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[list[int]]: ...
     def encode_batch_to_numpy(
@@ -49,9 +51,9 @@ class Engine(Protocol):
     def encode_utf8_to_numpy(
         self, data: Any, offsets: NDArray[Any], policy: Any, num_threads: int, narrow: bool
     ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-    def encode_with_offsets(
-        self, text: str, policy: Any, characters: bool
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+    def encode_batch_with_offsets(
+        self, texts: Sequence[str], policy: Any, num_threads: int, characters: bool
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
     def count(self, text: str, policy: Any) -> int: ...
     def count_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[int]: ...
     def pretokenize(self, text: str) -> list[str]: ...
@@ -103,6 +105,11 @@ def native_pattern(pattern: str | None) -> dict[str, str | None]:
     return {"pattern": translate(pattern, source="regex", target="tiktoken"), "family": None}
 
 
+def native_stages(stages: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Patterns that split further, as the native engine takes them."""
+    return [(stage["pattern"] or "", stage["family"]) for stage in map(native_pattern, stages)]
+
+
 def native_normalizer(normalizer: Sequence[NormalizerStep], add_prefix_space: bool) -> dict[str, Any]:
     """A normalizer as the native engine takes it: steps as name and two texts."""
     from hf_bpe.pattern_syntax import translate
@@ -146,7 +153,7 @@ def make_engine(spec: TokenizerSpec, name: EngineName) -> Engine:
         keep_unmatched=spec.unmatched == "keep",
         ignore_merges=_looks_pieces_up(spec),
         added_tokens=added_tokens,
-        stages=[tuple(native_pattern(stage).values()) for stage in spec.stages],
+        stages=native_stages(spec.stages),
     )
     return engine
 

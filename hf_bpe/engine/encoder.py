@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
-from hf_bpe.engine.parts import Part, join_parts
+from hf_bpe.engine.parts import Part, Trust, join_parts, sets_of
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
 from hf_bpe.pieces import piece_bytes
@@ -34,22 +34,34 @@ class Encoder:
     does.
 
     engine: "native", "reference", or "auto" for the native one where it is installed.
+    special: what a special token in a text is where the call does not say: an error ("raise"), the text it is spelled with
+        ("text"), or itself ("special"); or one of these for each of some tokens, and the others raise. Raises `ValueError` for
+        tokens and words that are not known.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).with_added_tokens(["<s>", "</s>"])
+    >>> Encoder(spec, special={"<s>": "special", "</s>": "text"}).encode("<s></s>")
+    [256, 60, 47, 115, 62]
     """
 
-    def __init__(self, spec: TokenizerSpec, *, engine: EngineName = "auto") -> None:
+    def __init__(
+        self, spec: TokenizerSpec, *, engine: EngineName = "auto", special: Trust | Mapping[str, Trust] = "raise"
+    ) -> None:
         self.spec = spec
         self._engine_name = engine
+        self._special = dict(special) if isinstance(special, Mapping) else special
         self._engine = make_engine(spec, engine)
         self._specials = frozenset(spec.special_tokens)
         self._ordinary = self._engine.policy(frozenset(), frozenset())
         self._policies: dict[tuple[frozenset[str], frozenset[str]], Any] = {}
-        self._default = self._policy((), "all")
+        self._default = self._engine.policy(*sets_of(self._special, self._specials))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.spec, self._engine_name)
+        return _rebuild, (self.spec, self._engine_name, self._special)
 
     def __repr__(self) -> str:
-        return f"Encoder({self.spec!r}, engine={self.engine!r})"
+        special = "" if self._special == "raise" else f", special={self._special!r}"
+        return f"Encoder({self.spec!r}, engine={self.engine!r}{special})"
 
     @property
     def engine(self) -> str:
@@ -64,25 +76,28 @@ class Encoder:
     # -- encoding -----------------------------------------------------------------------------------------------------
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which no special token is special. Added tokens that are not special are still matched.
+        """Ids of a text in which no special token is special. Added tokens that are not special are still matched, but not
+        where they begin inside a special one: `tokenizers` does so.
 
         >>> encoder.encode_ordinary("hello <|endoftext|>")  # doctest: +SKIP
         [15339, 83739, 8862, 728, 428, 91, 29]
         """
         return self._engine.encode(text, self._ordinary)
 
-    def encode(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> list[int]:
-        """Ids of a text, special tokens treated as the caller says (tiktoken's meaning).
+    def encode(
+        self, text: str, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> list[int]:
+        """Ids of a text, special tokens treated as the call says (tiktoken's meaning), or as the encoder does where it is silent.
 
-        A special token in `allowed_special` becomes its id. One in `disallowed_special` ("all": every one not allowed)
-        raises `DisallowedSpecialTokenError`. Any other is encoded as the text it is. Pass `disallowed_special=()` for text
-        that may hold such spellings by accident; pass `allowed_special="all"` only for text you wrote yourself.
+        A special token in `allowed_special` becomes its id. One in `disallowed_special` ("all", or not given: every one not
+        allowed) raises `DisallowedSpecialTokenError`. Any other is encoded as the text it is. Pass `disallowed_special=()` for
+        text that may hold such spellings by accident; pass `allowed_special="all"` only for text you wrote yourself.
 
         >>> encoder.encode("<|endoftext|>", allowed_special="all")  # doctest: +SKIP
         [100257]
         """
         policy = self._default
-        if allowed_special != () or disallowed_special != "all":
+        if allowed_special is not None or disallowed_special is not None:
             policy = self._policy(allowed_special, disallowed_special)
         return self._engine.encode(text, policy)
 
@@ -91,8 +106,8 @@ class Encoder:
         texts: Sequence[str],
         *,
         num_threads: int | None = None,
-        allowed_special: SpecialTokens = (),
-        disallowed_special: SpecialTokens = "all",
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
     ) -> list[list[int]]:
         """`encode` of each text, on `num_threads` threads (default: all processors)."""
         policy = self._policy(allowed_special, disallowed_special)
@@ -102,7 +117,20 @@ class Encoder:
         """`encode_ordinary` of each text, on `num_threads` threads (default: all processors)."""
         return self._engine.encode_batch(_batch(texts), self._ordinary, thread_count(num_threads))
 
-    def count(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> int:
+    def encode_piece(self, piece: bytes, *, whole: bool = True) -> list[int]:
+        """Ids of one piece of bytes as it is: not normalised, searched for added tokens or split. It need not be UTF-8.
+
+        whole: a piece that is a token is taken as that where the spec says `ignore_merges`; False: it is merged all the same.
+        Raises `HfBpeError` for a SentencePiece model, which merges characters.
+
+        >>> encoder.encode_piece(b"hello world")  # doctest: +SKIP
+        [15339, 1917]
+        """
+        return self._engine.encode_piece(piece, whole)
+
+    def count(
+        self, text: str, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> int:
         """How many ids `encode` gives, without making them.
 
         >>> encoder.count("hello world")  # doctest: +SKIP
@@ -142,9 +170,9 @@ class Encoder:
     def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
         text, policy = self._parts(parts)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
+        ids, spans = self._with_offsets(text, policy)
         self._refuse_specials_from_text(text, policy, ids.tolist())
-        return ids, spans.reshape(-1, 2)
+        return ids, spans
 
     def _parts(self, parts: Iterable[Part]) -> tuple[str, Any]:
         text, lengths, trusts = join_parts(parts)
@@ -179,8 +207,8 @@ class Encoder:
         if not self.spec.normalizer or not special or not any(trusts):
             return
         is_trusted = [not trust for length, trust in zip(lengths, trusts, strict=True) for _ in range(length)]
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, True)
-        for token_id, (start, stop) in zip(ids.tolist(), spans.reshape(-1, 2).tolist(), strict=True):
+        ids, spans = self._with_offsets(text, policy)
+        for token_id, (start, stop) in zip(ids.tolist(), spans.tolist(), strict=True):
             if token_id in special and not (start < stop and all(is_trusted[start:stop])):
                 raise DisallowedSpecialTokenError(
                     special[token_id],
@@ -205,8 +233,8 @@ class Encoder:
         self,
         text: str,
         *,
-        allowed_special: SpecialTokens = (),
-        disallowed_special: SpecialTokens = "all",
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
         dtype: DTypeLike = "uint32",
     ) -> NDArray[Any]:
         """`encode` as an array of shape (ids,). `dtype`: uint32, or uint16 where `n_vocab` is at most 65,536."""
@@ -226,8 +254,8 @@ class Encoder:
         texts: Sequence[str],
         *,
         num_threads: int | None = None,
-        allowed_special: SpecialTokens = (),
-        disallowed_special: SpecialTokens = "all",
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
         dtype: DTypeLike = "uint32",
     ) -> Ragged:
         """`encode` of each text, as one array of ids and one of where each text's begin."""
@@ -263,8 +291,8 @@ class Encoder:
         text: str,
         *,
         unit: Literal["characters", "bytes"] = "characters",
-        allowed_special: SpecialTokens = (),
-        disallowed_special: SpecialTokens = "all",
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Ids, shape (n,), and start and end of each in the text, shape (n, 2).
 
@@ -277,22 +305,31 @@ class Encoder:
         """
         if unit not in ("characters", "bytes"):
             raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
-        policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, _ = self._engine.encode_with_offsets(text, policy, unit == "characters")
+        return self._with_offsets(text, self._policy(allowed_special, disallowed_special), characters=unit == "characters")
+
+    def _with_offsets(self, text: str, policy: Any, *, characters: bool = True) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        ids, spans, *_ = self._engine.encode_batch_with_offsets([text], policy, 1, characters)
         return ids, spans.reshape(-1, 2)
 
-    def align(self, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = "all") -> Alignment:
-        """`encode_with_offsets` in characters, with the number of the piece of the text that each id is part of.
+    def align_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
+    ) -> Alignment:
+        """`encode_with_offsets` in characters of each text, with the piece of it that each id is part of, and whether it was merged.
 
         Pieces are what merging never crosses, counted from 0; an added token is one, and so is a user-defined piece of a
-        SentencePiece model.
+        SentencePiece model. `num_threads`: default all processors.
 
-        >>> encoder.align("hello world!").pieces  # doctest: +SKIP
-        array([0, 1, 2], dtype=uint32)
+        >>> encoder.align_batch(["hello world!", "hello"]).pieces  # doctest: +SKIP
+        array([0, 1, 2, 0], dtype=uint32)
         """
-        policy = self._policy(allowed_special, disallowed_special)
-        ids, spans, pieces = self._engine.encode_with_offsets(text, policy, True)
-        return Alignment(ids, spans[::2], spans[1::2], pieces)
+        policy, threads = self._policy(allowed_special, disallowed_special), thread_count(num_threads)
+        ids, spans, pieces, added, bounds = self._engine.encode_batch_with_offsets(_batch(texts), policy, threads, True)
+        return Alignment(ids, spans[::2], spans[1::2], pieces, added, bounds)
 
     def _narrow(self, dtype: DTypeLike) -> bool:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))
@@ -367,9 +404,11 @@ class Encoder:
 
     # -- special tokens -----------------------------------------------------------------------------------------------
 
-    def _policy(self, allowed_special: SpecialTokens, disallowed_special: SpecialTokens) -> Any:
-        allowed = self._specials if allowed_special == "all" else self._known(allowed_special, "allowed_special")
-        if disallowed_special == "all":
+    def _policy(self, allowed_special: SpecialTokens | None, disallowed_special: SpecialTokens | None) -> Any:
+        if allowed_special is None and disallowed_special is None:
+            return self._default
+        allowed = self._specials if allowed_special == "all" else self._known(allowed_special or (), "allowed_special")
+        if disallowed_special is None or disallowed_special == "all":
             forbidden = self._specials - allowed
         else:
             forbidden = self._known(disallowed_special, "disallowed_special")
@@ -387,8 +426,8 @@ class Encoder:
         return frozenset(contents) & self._specials
 
 
-def _rebuild(spec: TokenizerSpec, engine: EngineName) -> Encoder:
-    return Encoder(spec, engine=engine)
+def _rebuild(spec: TokenizerSpec, engine: EngineName, special: Trust | Mapping[str, Trust]) -> Encoder:
+    return Encoder(spec, engine=engine, special=special)
 
 
 def _batch(texts: Sequence[str]) -> Sequence[str]:

@@ -1,11 +1,13 @@
-"""Texts in parts, each of which is trusted or not."""
+"""What special tokens are: in all of a tokenizer's texts, and in the parts of one, each of which is trusted or not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["TRUSTS", "Part", "Trust", "as_unicode", "join_parts"]
+from hf_bpe.errors import some
+
+__all__ = ["TRUSTS", "Part", "Trust", "as_unicode", "join_parts", "sets_of"]
 
 Trust: TypeAlias = Literal["special", "text", "raise"]
 """What a special token is that lies in a part, or partly in it: itself, the text it is spelled with, or an error."""
@@ -13,6 +15,25 @@ TRUSTS: tuple[Trust, ...] = get_args(Trust)
 
 Part: TypeAlias = tuple[str, bool | Trust]
 """A text and its trust; True is "special", False is "text"."""
+
+
+def sets_of(special: Trust | Mapping[str, Trust], known: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The special tokens that are themselves, and those that raise; the others are text. What a mapping does not name raises.
+
+    Raises `ValueError` for a token or a word that is not known.
+
+    >>> sets_of("special", frozenset({"<s>"}))
+    (frozenset({'<s>'}), frozenset())
+    """
+    treated = special if isinstance(special, Mapping) else dict.fromkeys(known, special)
+    unknown = [repr(token) for token in treated if token not in known]
+    if unknown:
+        raise ValueError(f"{some(unknown)}: no special token of this tokenizer, which has {some(sorted(known)) or 'none'}")
+    wrong = [repr(word) for word in (special.values() if isinstance(special, Mapping) else [special]) if word not in TRUSTS]
+    if wrong:
+        raise ValueError(f"{some(wrong)}: not known; what special tokens are is one of {', '.join(map(repr, TRUSTS))}")
+    allowed = frozenset(token for token, word in treated.items() if word == "special")
+    return allowed, known - allowed - {token for token, word in treated.items() if word == "text"}
 
 
 def as_unicode(text: str) -> str:

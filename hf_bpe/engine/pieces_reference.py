@@ -16,7 +16,7 @@ from operator import index
 from typing import NamedTuple
 
 from hf_bpe.charsmap import Charsmap
-from hf_bpe.engine.reference import Reference, ReferencePolicy, as_unicode
+from hf_bpe.engine.reference import Placed, Reference, ReferencePolicy, as_unicode
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules, byte_piece, piece_bytes
 from hf_bpe.spec import TokenizerSpec
@@ -26,15 +26,6 @@ __all__ = ["PiecesReference"]
 _SPACE = SPACE_SYMBOL.encode()
 _REPLACEMENT = "\ufffd".encode()
 _MOST_USER_DEFINED_AT_ONE_PLACE = 64
-
-
-class Span(NamedTuple):
-    """An id, the first byte and last byte + 1 of the text it came from, and the number of the piece of text."""
-
-    token_id: int
-    start: int
-    stop: int
-    piece: int
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -261,25 +252,27 @@ class PiecesReference(Reference):
         """Ids of a text."""
         return [span.token_id for span in self._spans(text, policy, own_bytes=False)[1]]
 
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
-        """Id, start and end of each token, in characters or bytes, and piece: user-defined pieces cut the text."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[Placed]:
+        """The ids of a text, with their places in characters or bytes. User-defined pieces cut the text."""
         text, spans = self._spans(text, policy, own_bytes=not characters)
         if not characters:
-            return list(map(tuple, spans))  # type: ignore[arg-type]
+            return spans
         of_byte = [number for number, character in enumerate(text) for _ in character.encode()] + [len(text)]
-        return [(span.token_id, of_byte[span.start], of_byte[span.stop], span.piece) for span in spans]
+        return [span._replace(start=of_byte[span.start], stop=of_byte[span.stop]) for span in spans]
 
-    def _spans(self, text: str, policy: ReferencePolicy, *, own_bytes: bool) -> tuple[str, list[Span]]:
+    def _spans(self, text: str, policy: ReferencePolicy, *, own_bytes: bool) -> tuple[str, list[Placed]]:
         text = self.checked(text, policy)
-        spans: list[Span] = []
+        spans: list[Placed] = []
         done = pieces = 0
         for start, stop, token in policy.cut(text):
             stretch = text[start:stop].encode()
             if token is not None:
-                spans.append(Span(token.id, done, done + len(stretch), pieces))
+                spans.append(Placed(token.id, done, done + len(stretch), pieces, is_added=True))
             else:
                 found = self._encode_stretch(stretch, at_start=start == 0, own_bytes=own_bytes)
-                spans += [Span(token_id, done + first, done + last, pieces + piece) for token_id, first, last, piece in found]
+                spans += [
+                    Placed(n, done + start, done + stop, pieces + piece, is_added) for n, start, stop, piece, is_added in found
+                ]
             done += len(stretch)
             pieces = spans[-1].piece + 1 if spans else 0
         return text, spans
@@ -291,9 +284,9 @@ class PiecesReference(Reference):
             with_space = False
         return normalise(stretch, self._rules, self._charsmap, self._user_defined, with_space=with_space)
 
-    def _encode_stretch(self, stretch: bytes, *, at_start: bool, own_bytes: bool) -> Iterator[Span]:
+    def _encode_stretch(self, stretch: bytes, *, at_start: bool, own_bytes: bool) -> Iterator[Placed]:
         normalised, origins = self._normalise(stretch, at_start=at_start)
-        unknown: Span | None = None  # not yet given out, for the next may join it
+        unknown: Placed | None = None  # not yet given out, for the next may join it
         symbols = list(cut(normalised, self._user_defined))
         borders = _borders_of_frozen(symbols)
         end = number = 0
@@ -303,7 +296,8 @@ class PiecesReference(Reference):
             piece = self._findable.get(content)
             if piece is not None and piece.is_unused:  # a character: it does not come apart, so it is unknown
                 piece = None
-            span = Span(piece.token_id if piece else self._rules.unk_id, origins[begin], origins[end], number)
+            token_id = piece.token_id if piece else self._rules.unk_id
+            span = Placed(token_id, origins[begin], origins[end], number, is_added=False)
             if piece is None and not self._rules.byte_fallback:
                 unknown = span if unknown is None else unknown._replace(stop=span.stop)
                 continue
@@ -317,12 +311,12 @@ class PiecesReference(Reference):
         if unknown is not None:
             yield unknown
 
-    def _spans_of_bytes(self, content: bytes, span: Span, stretch: bytes, *, own_bytes: bool) -> Iterator[Span]:
+    def _spans_of_bytes(self, content: bytes, span: Placed, stretch: bytes, *, own_bytes: bool) -> Iterator[Placed]:
         """Byte pieces for a character that is no piece, each with its own byte if the text has it and that is wanted."""
         has_them = own_bytes and stretch[span.start : span.stop] == content
         for byte, place in zip(content, count(span.start), strict=False):
             start, stop = (place, place + 1) if has_them else (span.start, span.stop)
-            yield Span(self._byte_ids[byte], start, stop, span.piece)
+            yield span._replace(token_id=self._byte_ids[byte], start=start, stop=stop)
 
     def pretokenize(self, text: str) -> list[str]:
         """The text as it is merged, if anything of it is left; added tokens not considered."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hf_bpe.engine.pieces_reference import PiecesReference
 from hf_bpe.engine.reference import Reference, ReferenceEngine, ReferencePolicy
-from hf_bpe.errors import CorpusError
+from hf_bpe.errors import CorpusError, HfBpeError
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["Face", "make_pure_python"]
@@ -26,6 +26,10 @@ class Face(Reference):
         """Ids as uint16 (`narrow`) or uint32."""
         return np.array(self.encode(text, policy), dtype=np.uint16 if narrow else np.uint32)
 
+    def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]:
+        """Byte-level engines have their own."""
+        raise HfBpeError("a SentencePiece model merges characters, not pieces of bytes; encode the text")
+
     def encode_batch(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int) -> list[list[int]]:
         """Ids of each text."""
         return [self.encode(text, policy) for text in texts]
@@ -34,7 +38,7 @@ class Face(Reference):
         """Ids of all texts, and where each text's begin."""
         rows = self.encode_batch(texts, policy, num_threads)
         ids = np.array([token_id for row in rows for token_id in row], dtype=np.uint16 if narrow else np.uint32)
-        return ids, np.array([0, *accumulate(map(len, rows))], dtype=np.int64)
+        return ids, _begins(rows)
 
     def encode_utf8_to_numpy(
         self, data: Any, offsets: NDArray[Any], policy: ReferencePolicy, num_threads: int, narrow: bool
@@ -55,14 +59,22 @@ class Face(Reference):
                 raise CorpusError(f"text {number} is not UTF-8: see byte {start + error.start} of the data") from None
         return self.encode_batch_to_numpy(texts, policy, num_threads, narrow)
 
-    def encode_with_offsets(
-        self, text: str, policy: ReferencePolicy, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
-        """Ids; first and last + 1 byte or character of each, one after the other; number of the piece of each."""
-        found = self.encode_with_spans(text, policy, characters)
-        ids, starts, stops, pieces = zip(*found, strict=True) if found else ((), (), (), ())
-        spans = np.array([starts, stops], dtype=np.int64)
-        return np.array(ids, dtype=np.uint32), spans.T.reshape(-1), np.array(pieces, dtype=np.uint32)
+    def encode_batch_with_offsets(
+        self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, characters: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
+        """Ids; first and last + 1 byte or character of each, one after the other; piece of each; whether each was found; where each
+        text's begin.
+        """
+        rows = [self.encode_with_spans(text, policy, characters) for text in texts]
+        found = [placed for row in rows for placed in row]
+        ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
+        return (
+            np.array(ids, dtype=np.uint32),
+            np.array([starts, stops], dtype=np.int64).T.reshape(-1),
+            np.array(pieces, dtype=np.uint32),
+            np.array(added, dtype=np.bool_),
+            _begins(rows),
+        )
 
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""
@@ -83,6 +95,11 @@ class Face(Reference):
     def cache_info(self) -> tuple[int, int, int]:
         """There is no cache."""
         return 0, 0, 0
+
+
+def _begins(rows: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
+    """Where each row begins, and where the last ends."""
+    return np.array([0, *accumulate(map(len, rows))], dtype=np.int64)
 
 
 class _ByteLevel(ReferenceEngine, Face):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
 from operator import index
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import regex
 
@@ -26,10 +26,10 @@ from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownToke
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
-__all__ = ["Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
+__all__ = ["Placed", "Reference", "ReferenceEngine", "as_unicode", "merge_pair", "pretokenize", "train_merges"]
 
 Pair = tuple[int, int]
-Tokens: TypeAlias = Sequence[AddedToken] | Mapping[str, AddedToken]
+Tokens: TypeAlias = Sequence[AddedToken] | Mapping[str, AddedToken | None]
 Place: TypeAlias = tuple[int, int, AddedToken]
 """Start and end, in characters, of an added token."""
 
@@ -122,13 +122,15 @@ def merge_by_rank(ids: list[int], ranks: dict[Pair, tuple[int, int]]) -> list[in
 def occurrences(text: str, tokens: Tokens) -> Iterator[Place]:
     """Where added tokens stand: leftmost first, the longest of those that start at one place.
 
-    tokens: looked for by their content, or by the spellings that they are given with.
+    tokens: looked for by their content, or by the spellings that they are given with; with None, what is found is passed over.
     """
     by_spelling = tokens if isinstance(tokens, Mapping) else {token.content: token for token in tokens}
     longest_first = sorted(by_spelling, key=lambda spelling: len(spelling.encode()), reverse=True)
     finder = regex.compile("|".join(regex.escape(spelling, special_only=True) for spelling in longest_first))
     for match in finder.finditer(text) if tokens else ():
-        yield (*match.span(), by_spelling[match.group()])
+        token = by_spelling[match.group()]
+        if token is not None:
+            yield (*match.span(), token)
 
 
 def added_token_spans(text: str, tokens: Tokens) -> Iterator[tuple[int, int, AddedToken | None]]:
@@ -215,6 +217,18 @@ def _strip_space(text: str, *, right: bool) -> str:
 # The engine
 
 
+class Placed(NamedTuple):
+    """An id, the first and last + 1 byte or character it stands for, the number of the piece of text that it is part of, and
+    whether it is an added token that was found, not merged.
+    """
+
+    token_id: int
+    start: int
+    stop: int
+    piece: int
+    is_added: bool
+
+
 @dataclass(frozen=True)
 class ReferencePolicy:
     """Which added tokens `encode` matches and which make it raise: in the text as it is written, and in normalised text.
@@ -224,8 +238,8 @@ class ReferencePolicy:
 
     match: Tokens
     forbid: Tokens
-    match_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
-    forbid_normalised: Mapping[str, AddedToken] = field(default_factory=dict)
+    match_normalised: Tokens = field(default_factory=dict)
+    forbid_normalised: Tokens = field(default_factory=dict)
     places: tuple[Place, ...] | None = None
 
     def cut(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
@@ -240,8 +254,12 @@ class Reference(ABC):
         self._spec = spec
 
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
-        """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`."""
-        return ReferencePolicy(*_chosen(self._spec.added_tokens, allowed, forbidden))
+        """What to do with added tokens: match the plain ones and the special ones in `allowed`, raise on `forbidden`.
+
+        Where no special one is allowed, they hide others that begin inside them, as in `tokenizers`; else only those that are
+        matched are looked for, as in tiktoken.
+        """
+        return ReferencePolicy(*_chosen({t.content: t for t in self._spec.added_tokens}, allowed, forbidden))
 
     def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
         """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`."""
@@ -265,8 +283,8 @@ class Reference(ABC):
         """Ids of a text."""
 
     @abstractmethod
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
-        """Id, start and end of each token, in characters or bytes, and the number of the piece that it is part of."""
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[Placed]:
+        """The ids of a text, with their places in characters or bytes."""
 
     @abstractmethod
     def pretokenize(self, text: str) -> list[str]:
@@ -278,10 +296,11 @@ class Reference(ABC):
 
 
 def _chosen(
-    tokens: Sequence[AddedToken], allowed: frozenset[str], forbidden: frozenset[str]
-) -> tuple[list[AddedToken], list[AddedToken]]:
-    matched = [token for token in tokens if not token.special or token.content in allowed]
-    return matched, [token for token in tokens if token.content in forbidden]
+    tokens: Mapping[str, AddedToken], allowed: frozenset[str], forbidden: frozenset[str]
+) -> tuple[Tokens, Mapping[str, AddedToken]]:
+    matched = {spelling: t for spelling, t in tokens.items() if not t.special or t.content in allowed}
+    forbidden_ones = {spelling: t for spelling, t in tokens.items() if t.content in forbidden}
+    return matched if allowed or not matched else {spelling: matched.get(spelling) for spelling in tokens}, forbidden_ones
 
 
 def _refuse(text: str, tokens: Tokens) -> None:
@@ -308,10 +327,9 @@ class ReferenceEngine(Reference):
     def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> ReferencePolicy:
         """What to do with added tokens, some of which are looked for in normalised text."""
         tokens = self._spec.added_tokens
-        written = _chosen([token for token in tokens if not token.normalized], allowed, forbidden)
-        normalised = _chosen([token for token in tokens if token.normalized], allowed, forbidden)
-        matched, forbidden_ones = map(self._normalizer.as_sought, normalised)
-        return ReferencePolicy(*written, matched, forbidden_ones)
+        written = {token.content: token for token in tokens if not token.normalized}
+        normalised = self._normalizer.as_sought([token for token in tokens if token.normalized])
+        return ReferencePolicy(*_chosen(written, allowed, forbidden), *_chosen(normalised, allowed, forbidden))
 
     def policy_of_parts(self, text: str, lengths: Sequence[int], trusts: bytes) -> ReferencePolicy:
         """A policy for one text, which is in parts. `lengths`: in characters; `trusts`: the number of each in `TRUSTS`.
@@ -360,38 +378,38 @@ class ReferenceEngine(Reference):
                 yield part.id
                 continue
             for piece in self._split(part):
-                yield from self._encode_piece(piece.encode())
+                yield from self.encode_piece(piece.encode())
 
-    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[tuple[int, int, int, int]]:
-        """Id, start, end and piece of each token. Text that no piece holds belongs to none; an added token is a piece.
+    def encode_with_spans(self, text: str, policy: ReferencePolicy, characters: bool) -> list[Placed]:
+        """The ids of a text, with their places. Text that no piece holds belongs to none; an added token is a piece.
 
         What normalising made stands for a whole character, the first of those it was made of; an added space for the text\x27s first.
         """
         text = self.checked(text, policy)
-        spans = []
+        spans: list[Placed] = []
         piece = itertools.count()
         for start, stop, token in policy.cut(text):
             done = _bytes_in(text[:start])
             if token is not None:
-                spans.append((token.id, done, _bytes_in(text[:stop]), next(piece)))
+                spans.append(Placed(token.id, done, _bytes_in(text[:stop]), next(piece), is_added=True))
                 continue
-            for token_id, first, last, number in self._stretch_spans(text[start:stop], policy, piece):
-                spans.append((token_id, done + first, done + last, number))
+            spans += [
+                place._replace(start=done + place.start, stop=done + place.stop)
+                for place in self._stretch_spans(text[start:stop], policy, piece)
+            ]
         if not characters:
             return spans
         of_byte = [n for n, character in enumerate(text) for _ in character.encode()]
-        return [(token_id, of_byte[start], of_byte[stop - 1] + 1, number) for token_id, start, stop, number in spans]
+        return [place._replace(start=of_byte[place.start], stop=of_byte[place.stop - 1] + 1) for place in spans]
 
-    def _stretch_spans(
-        self, stretch: str, policy: ReferencePolicy, piece: Iterator[int]
-    ) -> Iterator[tuple[int, int, int, int]]:
+    def _stretch_spans(self, stretch: str, policy: ReferencePolicy, piece: Iterator[int]) -> Iterator[Placed]:
         text = self._normalizer.apply(stretch)
         _refuse(text, policy.forbid_normalised)
         origins = self._normalizer.origins(stretch, text)
         for first, last, token in added_token_spans(text, policy.match_normalised):
             bytes_from = _origins_of_bytes(stretch, text[first:last], origins[first:last])
             if token is not None:
-                yield token.id, bytes_from[0][0], bytes_from[-1][1], next(piece)
+                yield Placed(token.id, bytes_from[0][0], bytes_from[-1][1], next(piece), is_added=True)
                 continue
             part = text[first:last]
             if self._normalizer.prefixed(part) != part:
@@ -399,9 +417,9 @@ class ReferenceEngine(Reference):
                 bytes_from.insert(0, (bytes_from[0][0], bytes_from[_bytes_in(part[1]) - 1][1]))
             for piece_first, piece_last in staged_spans(part, self._spec.pattern, self._spec.unmatched, self._spec.stages):
                 done, number = _bytes_in(part[:piece_first]), next(piece)
-                for token_id in self._encode_piece(part[piece_first:piece_last].encode()):
+                for token_id in self.encode_piece(part[piece_first:piece_last].encode()):
                     begin, done = done, done + len(self._bytes_of[token_id])
-                    yield token_id, bytes_from[begin][0], bytes_from[done - 1][1], number
+                    yield Placed(token_id, bytes_from[begin][0], bytes_from[done - 1][1], number, is_added=False)
 
     def pretokenize(self, text: str) -> list[str]:
         """The pieces of a text, added tokens not considered."""
@@ -411,8 +429,9 @@ class ReferenceEngine(Reference):
         """The pieces of a normalised stretch."""
         return pretokenize(self._normalizer.prefixed(text), self._spec.pattern, self._spec.unmatched, self._spec.stages)
 
-    def _encode_piece(self, piece: bytes) -> list[int]:
-        if self._spec.ignore_merges and piece in self._spec.vocab:
+    def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]:
+        """Ids of one piece. `whole`: as a token where it is one and merges are ignored for those."""
+        if whole and self._spec.ignore_merges and piece in self._spec.vocab:
             return [self._spec.vocab[piece]]
         return merge_by_rank([self._byte_ids[byte] for byte in piece], self._ranks)
 
@@ -460,12 +479,17 @@ def count_pairs(words: Iterable[tuple[Sequence[int], int]]) -> Counter[Pair]:
 
 
 def train_merges(
-    word_counts: dict[bytes, int], num_merges: int, min_frequency: int = 1, max_token_length: int | None = None
+    word_counts: dict[bytes, int],
+    num_merges: int,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    ties: Literal["lowest ids", "first seen"] = "lowest ids",
 ) -> list[Pair]:
     """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
 
-    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first. Pairs
-    seen fewer than `min_frequency` times, or that would make more than `max_token_length` bytes, are never merged.
+    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first, or the one
+    that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
+    would make more than `max_token_length` bytes, are never merged.
 
     >>> train_merges({b"aaabdaaabac": 1}, 3)
     [(97, 97), (97, 98), (256, 257)]
@@ -479,7 +503,8 @@ def train_merges(
             for pair, count in count_pairs(words).items()
             if max_token_length is None or length[pair[0]] + length[pair[1]] <= max_token_length
         )
-        count, pair = max(fits, key=lambda item: (item[0], -item[1][0], -item[1][1]), default=(0, (0, 0)))
+        order = (lambda item: (item[0], -item[1][0], -item[1][1])) if ties == "lowest ids" else (lambda item: item[0])
+        count, pair = max(fits, key=order, default=(0, (0, 0)))
         if count < max(min_frequency, 1):
             break
         new_id = 256 + len(merges)

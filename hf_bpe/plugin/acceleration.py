@@ -16,7 +16,7 @@ from typing import Any
 from hf_bpe.errors import ConversionRefused, FormatError
 from hf_bpe.plugin.loading import read_document
 from hf_bpe.plugin.model_types import AUTO_MODULE
-from hf_bpe.plugin.saving import LEFT_OUT
+from hf_bpe.plugin.saving import IN_FORCE, LEFT_OUT
 
 __all__ = ["accelerate_auto_tokenizer", "accelerated"]
 
@@ -81,8 +81,7 @@ def _arguments(stock: Any) -> dict[str, Any]:
     """The settings of a tokenizer, as arguments that give another the same."""
     settings = {name: value for name, value in stock.init_kwargs.items() if name not in LEFT_OUT | _ARGUMENTS_OF_THE_BACKEND}
     settings |= {name: None for name in settings if name in stock.SPECIAL_TOKENS_ATTRIBUTES}
-    in_force = ("model_max_length", "padding_side", "truncation_side", "model_input_names", "split_special_tokens")
-    settings |= {name: getattr(stock, name) for name in (*in_force, "chat_template", "clean_up_tokenization_spaces")}
+    settings |= {name: getattr(stock, name) for name in IN_FORCE}
     settings |= {name: token for name, token in stock._special_tokens_map.items() if token is not None}
     return settings | {"extra_special_tokens": list(stock._extra_special_tokens), "name_or_path": stock.name_or_path}
 

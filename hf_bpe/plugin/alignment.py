@@ -5,44 +5,90 @@ This is the slow and complete way. Calls that ask for ids alone are served by `r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-from hf_bpe.pattern_syntax import SPACE
-from hf_bpe.plugin.inputs import Row, Text
+from hf_bpe.plugin.inputs import Row, number_texts
+from hf_bpe.plugin.placement import PlacedTexts, Stretch
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
-from hf_bpe.plugin.template import SequenceTemplate
+from hf_bpe.plugin.template import Piece, SequenceTemplate
 from hf_bpe.plugin.vocabulary import Vocabulary
 
 __all__ = ["Aligned", "Recipe"]
 
-_SPACES = frozenset(chr(c) for span in SPACE for c in range(span.first, span.last + 1)) | {"Ġ"}
+
+_OF_PIECE: dict[str, Callable[[Piece], list[Any]]] = {
+    "input_ids": lambda piece: list(piece.ids),
+    "token_type_ids": lambda piece: [piece.type_id] * len(piece.ids),
+    "attention_mask": lambda piece: [1] * len(piece.ids),
+    "special_tokens_mask": lambda piece: [1] * len(piece.ids),
+    "offset_mapping": lambda piece: [(0, 0)] * len(piece.ids),
+    "words": lambda piece: [None] * len(piece.ids),
+}
+"""What each column has for the tokens that the template adds."""
+
+_OF_TEXT: dict[str, Callable[[Piece, Stretch], list[Any]]] = {
+    "input_ids": lambda piece, text: text.ids,
+    "token_type_ids": lambda piece, text: [piece.type_id] * len(text),
+    "attention_mask": lambda piece, text: [1] * len(text),
+    "special_tokens_mask": lambda piece, text: [0] * len(text),
+    "offset_mapping": lambda piece, text: text.offsets,
+    "words": lambda piece, text: text.words,
+}
+"""The same for those of texts."""
 
 
-class Aligned(NamedTuple):
-    """A row. ranges: which ids each of its texts has, by the number of the text (0 or 1)."""
+class Aligned:
+    """A row of a result. Each of its columns is made when first asked for: few callers ask for all.
 
-    columns: Columns
-    ranges: dict[int, range]
+    pieces: of the template. texts: for those that stand for one, in their order: the text, or what is left of it.
+    """
+
+    __slots__ = ("_columns", "_padding", "_pieces", "_ranges", "_texts")
+
+    def __init__(self, pieces: Sequence[Piece], texts: Sequence[Stretch], padding: Padding | None) -> None:
+        self._pieces, self._texts, self._padding = pieces, texts, padding
+        self._columns: Columns = {}
+        self._ranges: dict[int, range] | None = None
+
+    def __getstate__(self) -> tuple[Columns, dict[int, range]]:
+        """All of it, without what it is made of."""
+        return {name: self[name] for name in _OF_TEXT}, self.ranges
+
+    def __setstate__(self, state: tuple[Columns, dict[int, range]]) -> None:
+        self._columns, self._ranges = state
+        self._pieces, self._texts, self._padding = (), (), None
+
+    @property
+    def ranges(self) -> dict[int, range]:
+        """Which ids each of its texts has, by the number of the text (0 or 1)."""
+        if self._ranges is None:
+            texts = iter(self._texts)
+            lengths = [len(next(texts) if piece.sequence else piece.ids) for piece in self._pieces]
+            is_moved = self._padding is not None and self._padding.side == "left"
+            ends = accumulate(lengths, initial=len(self) - sum(lengths) if is_moved else 0)
+            ids = zip(self._pieces, pairwise(ends), strict=True)
+            self._ranges = {"AB".index(piece.sequence): range(*its) for piece, its in ids if piece.sequence}
+        return self._ranges
+
+    def __len__(self) -> int:
+        return len(self["input_ids"])
+
+    def __getitem__(self, name: str) -> list[Any]:
+        column = self._columns.get(name)
+        if column is None:
+            of_piece, of_text, texts = _OF_PIECE[name], _OF_TEXT[name], iter(self._texts)
+            lists = [of_text(piece, next(texts)) if piece.sequence else of_piece(piece) for piece in self._pieces]
+            column = lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
+            if self._padding is not None:
+                column = self._padding.fill_up(name, column)
+            self._columns[name] = column
+        return column
 
     def padded(self, padding: Padding) -> Aligned:
         """The row filled up."""
-        before = padding.missing(len(self.columns["input_ids"])) if padding.side == "left" else 0
-        moved = {number: range(ids.start + before, ids.stop + before) for number, ids in self.ranges.items()}
-        return Aligned(padding.apply(self.columns), moved)
-
-
-class _Placed(NamedTuple):
-    """The ids of a text, their characters, their words, and how many spaces each begins and ends with."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    words: list[int]
-    spaces: list[tuple[int, int]]
-
-    def cut(self, kept: slice) -> _Placed:
-        """Part of it."""
-        return _Placed(*(column[kept] for column in self))  # type: ignore[arg-type]
+        return Aligned(self._pieces, self._texts, padding)
 
 
 class Recipe(NamedTuple):
@@ -58,84 +104,27 @@ class Recipe(NamedTuple):
     cuts: tuple[Truncation, Truncation] | None = None
     padding: Padding | None = None
 
-    def align(self, row: Row, *, windows: bool) -> list[Aligned]:
-        """A row; with `windows` also what was cut off it, in windows of the same size."""
-        texts = [self._place(text) for text in row if text is not None]
+    def align(self, rows: Sequence[Row], *, windows: bool) -> list[list[Aligned]]:
+        """What each row becomes: itself, and with `windows` also what was cut off it, in windows of the same size."""
+        texts, numbers = number_texts(rows)
+        placed = PlacedTexts(texts, self.vocabulary, self.template, self.special)
+
+        stretches = (
+            [Stretch(placed, of, not isinstance(text, str)) for text, of in zip(row, of_row, strict=True) if of is not None]
+            for row, of_row in zip(rows, numbers, strict=True)
+        )
+        return [self._align(of_row, windows) for of_row in stretches]
+
+    def _align(self, texts: Sequence[Stretch], windows: bool) -> list[Aligned]:
         pieces = self.template.pieces(is_pair=len(texts) == 2)
-        parts = [[text.cut(kept) for kept in kept_of] for text, kept_of in zip(texts, self._windows(texts), strict=True)]
         numbers = ["AB".index(piece.sequence) for piece in pieces if piece.sequence]
-        choices = _combinations([len(parts[number]) for number in numbers] if windows else [1] * len(numbers))
-        rows = (
-            self._assemble([parts[n][window] for n, window in zip(numbers, choice, strict=True)], pieces) for choice in choices
-        )
-        return [row if self.padding is None else row.padded(self.padding) for row in rows]
-
-    def _windows(self, texts: Sequence[_Placed]) -> Sequence[list[slice]]:
-        lengths = [len(text.ids) for text in texts]
         if self.cuts is None:
-            return [[slice(0, length)] for length in lengths]
-        second = lengths[1] if len(lengths) == 2 else None
-        return self.cuts[len(texts) - 1].windows(lengths[0], second)[: len(texts)]
-
-    def _place(self, text: Text) -> _Placed:
-        if isinstance(text, str):
-            return self._place_text(text)
-        words = [self._place_text(word) for word in text]
-        numbers = [number for number, word in enumerate(words) for _ in word.ids]
-        # Each has characters of its own.
-        return _Placed(
-            [token_id for word in words for token_id in word.ids],
-            [offsets for word in words for offsets in word.offsets],
-            numbers,
-            [spaces for word in words for spaces in word.spaces],
-        )
-
-    def _place_text(self, text: str) -> _Placed:
-        found = self.vocabulary.encoder.align(text, allowed_special=self.special, disallowed_special=())
-        ids, starts, stops = found.ids.tolist(), found.starts.tolist(), found.stops.tolist()
-        rules, length = self.vocabulary.spec.sentencepiece, len(text)
-        if (
-            rules is not None
-        ):  # the space that is put before a text stands where the first character does, here as in stock classes
-            is_suffix = rules.treat_whitespace_as_suffix
-            for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-                if start == stop and length:
-                    starts[number] = start - 1 if is_suffix or start == length else start
-                    stops[number] = starts[number] + 1
-        spaces = []
-        if self.template.trims_offsets:
-            added = self.vocabulary.by_id  # they may have taken more space along than they hold themselves
-            tokens = (
-                text[start:stop] if token_id in added else self.vocabulary.token_of(token_id) or ""
-                for token_id, start, stop in zip(ids, starts, stops, strict=True)
-            )
-            spaces = [(_leading_spaces(token), _leading_spaces(reversed(token))) for token in tokens]
-        return _Placed(ids, list(zip(starts, stops, strict=True)), found.pieces.tolist(), spaces)
-
-    def _assemble(self, parts: Sequence[_Placed], pieces: Sequence[Any]) -> Aligned:
-        columns: Columns = {
-            name: [] for name in ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "words")
-        }
-        ranges: dict[int, range] = {}
-        texts = iter(parts)
-        for piece in pieces:
-            begin = len(columns["input_ids"])
-            if piece.sequence is None:
-                length = len(piece.ids)
-                columns["input_ids"] += piece.ids
-                columns["offset_mapping"] += [(0, 0)] * length
-                columns["words"] += [None] * length
-            else:
-                text = next(texts)
-                length = len(text.ids)
-                columns["input_ids"] += text.ids
-                columns["offset_mapping"] += _trimmed(text, self.template) if text.spaces else text.offsets
-                columns["words"] += text.words
-                ranges["AB".index(piece.sequence)] = range(begin, begin + length)
-            columns["token_type_ids"] += [piece.type_id] * length
-            columns["special_tokens_mask"] += [int(piece.sequence is None)] * length
-        columns["attention_mask"] = [1] * len(columns["input_ids"])
-        return Aligned(columns, ranges)
+            return [Aligned(pieces, [texts[number] for number in numbers], self.padding)]
+        second = len(texts[1]) if len(texts) == 2 else None
+        kept = self.cuts[len(texts) - 1].windows(len(texts[0]), second)
+        parts = [[texts[number].cut(window) for window in kept[number]] for number in numbers]
+        choices = _combinations(list(map(len, parts)) if windows else [1] * len(parts))
+        return [Aligned(pieces, [part[n] for part, n in zip(parts, choice, strict=True)], self.padding) for choice in choices]
 
 
 def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
@@ -150,20 +139,3 @@ def _combinations(counts: Sequence[int]) -> list[tuple[int, ...]]:
         others = [(*other, n) for other in others for n in range(count)] + [(*kept, n) for n in range(1, count)]
         kept = (*kept, 0)
     return [kept, *others]
-
-
-def _leading_spaces(token: str | Iterator[str]) -> int:
-    count = 0
-    for character in token:
-        if character not in _SPACES:
-            break
-        count += 1
-    return count
-
-
-def _trimmed(text: _Placed, template: SequenceTemplate) -> Iterator[tuple[int, int]]:
-    """Offsets without the spaces that tokens begin and end with: what a ByteLevel post-processor with `trim_offsets` does."""
-    for number, ((start, stop), (leading, trailing)) in enumerate(zip(text.offsets, text.spaces, strict=True)):
-        is_prefix = template.prefixes_space and leading == 1 and (number == 0 or start == 0)  # not in the text
-        begin = start if is_prefix else min(start + leading, stop)
-        yield begin, max(stop - trailing, begin) if stop >= trailing else stop

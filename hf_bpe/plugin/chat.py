@@ -48,6 +48,9 @@ def encode_chat(
     **variables: Any,
 ) -> BatchEncoding:
     """See `HfBpeTokenizer.encode_chat`."""
+    taken = sorted({"tokenize", "return_dict", "tokenizer_kwargs"} & variables.keys())
+    if taken:
+        raise TypeError(f"encode_chat takes no {taken[0]}: it always gives ids, as a BatchEncoding; apply_chat_template has it")
     template = _template(tokenizer, chat_template, tools)
     if return_assistant_tokens_mask:
         check_can_mask(template)

@@ -20,12 +20,13 @@ class Encoding:
     [(0, 5), (5, 11)]
     """
 
-    __slots__ = ("_aligned", "_overflowing", "_recipe", "_row")
+    __slots__ = ("_aligned", "_overflowing", "_recipe", "_row", "_tokens")
 
     def __init__(self, recipe: Recipe, row: Row | None, aligned: Aligned | None = None) -> None:
         self._recipe: Recipe | None = recipe
         self._row = row  # None: a window that was cut off, of which no windows are cut off in turn
         self._aligned = aligned
+        self._tokens: list[str | None] | None = None
         self._overflowing: list[Encoding] | None = None
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -33,8 +34,7 @@ class Encoding:
         return self._all, self.tokens, self.overflowing
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._aligned, tokens, self._overflowing = state
-        self._aligned.columns["tokens"] = tokens
+        self._aligned, self._tokens, self._overflowing = state
         self._recipe = self._row = None
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Encoding:
     @property
     def _all(self) -> Aligned:
         if self._aligned is None:
-            self._aligned = self._recipe.align(self._row, windows=False)[0]  # type: ignore[union-attr, arg-type]
+            self._aligned = self._recipe.align([self._row], windows=False)[0][0]  # type: ignore[union-attr, list-item]
         return self._aligned
 
     # -- columns ------------------------------------------------------------------------------------------------------
@@ -54,30 +54,29 @@ class Encoding:
     @property
     def ids(self) -> list[int]:
         """The ids."""
-        return self._all.columns["input_ids"]
+        return self._all["input_ids"]
 
     @property
     def type_ids(self) -> list[int]:
         """The token type of each id."""
-        return self._all.columns["token_type_ids"]
+        return self._all["token_type_ids"]
 
     @property
-    def tokens(self) -> list[str]:
+    def tokens(self) -> list[str | None]:
         """The token of each id, as in `get_vocab`."""
-        columns = self._all.columns
-        if "tokens" not in columns:
-            columns["tokens"] = list(map(self._recipe.vocabulary.token_of, self.ids))  # type: ignore[union-attr]
-        return columns["tokens"]
+        if self._tokens is None:
+            self._tokens = list(map(self._recipe.vocabulary.token_of, self.ids))  # type: ignore[union-attr]
+        return self._tokens
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
         """First and last + 1 character of each id; (0, 0) for padding and for tokens that the template added."""
-        return self._all.columns["offset_mapping"]
+        return self._all["offset_mapping"]
 
     @property
     def word_ids(self) -> list[int | None]:
         """The number of the word of each id; None for padding and for tokens that the template added."""
-        return self._all.columns["words"]
+        return self._all["words"]
 
     @property
     def words(self) -> list[int | None]:
@@ -87,12 +86,12 @@ class Encoding:
     @property
     def attention_mask(self) -> list[int]:
         """0 for padding, 1 for everything else."""
-        return self._all.columns["attention_mask"]
+        return self._all["attention_mask"]
 
     @property
     def special_tokens_mask(self) -> list[int]:
         """1 for padding and for tokens that the template added."""
-        return self._all.columns["special_tokens_mask"]
+        return self._all["special_tokens_mask"]
 
     @property
     def n_sequences(self) -> int:
@@ -115,7 +114,7 @@ class Encoding:
             if recipe is None or row is None or recipe.cuts is None:
                 self._overflowing = []
             else:
-                self._overflowing = [Encoding(recipe, None, window) for window in recipe.align(row, windows=True)[1:]]
+                self._overflowing = [Encoding(recipe, None, window) for window in recipe.align([row], windows=True)[0][1:]]
         return self._overflowing
 
     # -- between characters, words and tokens -------------------------------------------------------------------------

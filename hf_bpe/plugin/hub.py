@@ -24,7 +24,7 @@ from hf_bpe.errors import HubAccessDenied, HubConflict, HubError, HubNotFound, H
 from hf_bpe.plugin import model_card
 from hf_bpe.plugin.model_types import drift_warning
 from hf_bpe.plugin.remote_code import CODE_FILE
-from hf_bpe.plugin.saving import SUPERSEDED, Record
+from hf_bpe.plugin.saving import Record, is_superseded
 
 __all__ = ["push"]
 
@@ -53,13 +53,14 @@ def push(
 ) -> CommitInfo:
     """Commit the rendered files of a tokenizer, with a model card, to a repository that is made if missing.
 
-    All goes into one commit on top of what was found there, so a push that fails leaves no half of it.
+    All goes into one commit on top of what was found there, so a push that fails leaves no half of it. A repository or branch
+    that was made for it stays, empty: deleting is left to you.
 
-    private: for a repository that is made now; None leaves it to the namespace. revision: a branch, made if missing.
+    private: None leaves it to the namespace, or as it is; a repository that is there and is otherwise is refused. revision: a branch, made if missing.
     create_pr: propose the commit as a pull request instead. token: default: the one of `hf auth login`.
     tags, license, language: for the card's metadata. corpus: name -> text to measure bytes per token on instead of the built-in
-    samples. card: your own README.md instead of the one made here (one made here earlier is made anew). overwrite_card: replace a README.md that this package did not write or that was edited since; it is kept otherwise,
-    with a warning.
+    samples. card: your own README.md instead of the one made here (one made here earlier is made anew). overwrite_card: replace a README.md that this package
+    did not write or that was edited since; it is kept otherwise, with a warning.
     ignored: what other `push_to_hub` methods take and a tokenizer has no use for (`max_shard_size`).
 
     Raises `HubAccessDenied`, `HubNotFound`, `HubConflict`, `HubUnreachable`, or `HubError` for the rest.
@@ -73,15 +74,15 @@ def push(
         if revision is not None and not revision.startswith("refs/pr/"):
             _make_branch(api, repo_id, revision, create_pr)
         found = api.model_info(repo_id, revision=revision)
+        _check_visibility(found.private, private, repo_id)
         present = {entry.rfilename for entry in found.siblings or ()}
         theirs = _files(api, repo_id, found.sha, present & {CARD_FILE, _MODEL_CONFIG})
     _warn_of_drift(theirs, files, repo_id)
-    if card is None or model_card.is_unedited(card):
-        card = model_card.render(record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus)
+    card = model_card.render(record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus, card=card)
     with_card = overwrite_card or _may_go(theirs.get(CARD_FILE), card)
     additions = {**files, CARD_FILE: card.encode()} if with_card else files
     operations = [CommitOperationAdd(name, content) for name, content in additions.items()]
-    stale = [CommitOperationDelete(name) for name in SUPERSEDED if name in present and name not in files]
+    stale = [CommitOperationDelete(name) for name in sorted(present) if is_superseded(name, files)]
     with _reported(repo_id, "while the files were sent, which are either all there now or none; push again to be sure"):
         done = api.create_commit(
             repo_id,
@@ -99,6 +100,14 @@ def push(
             stacklevel=3,
         )
     return done
+
+
+def _check_visibility(is_private: bool | None, private: bool | None, repo_id: str) -> None:
+    if private is not None and is_private is not None and is_private != private:
+        raise HubError(
+            f"{repo_id} is {'private' if is_private else 'public'} and private={private} was asked for, so nothing was sent; change "
+            "that in its settings on the Hub, or push without private"
+        )
 
 
 def _make_branch(api: HfApi, repo_id: str, revision: str, create_pr: bool) -> None:
@@ -138,6 +147,9 @@ def _reported(repo_id: str, when: str) -> Iterator[None]:
         raise _of_status(error, repo_id, when) from error
     except (HTTPError, OfflineModeIsEnabled, ConnectionError, TimeoutError) as error:
         raise HubUnreachable(f"{repo_id}: no connection to the Hub, {when}: {error}") from error
+    except RuntimeError as error:  # of a large file, which is sent beside the commit; the cause says what happened
+        with _reported(repo_id, when):
+            raise error.__cause__ or HubError(f"{repo_id}: {error}") from None
     except ValueError as error:  # a card whose metadata the Hub does not accept, a commit message that is empty
         raise HubError(f"{repo_id}: {error}") from error
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-__all__ = ["Batch", "Row", "Text", "read_inputs"]
+__all__ = ["Batch", "Row", "Text", "number_texts", "read_inputs"]
 
 Text = str | list[str]
 """A text, or the words of one."""
@@ -28,21 +27,21 @@ class Batch:
     rows: list[Row]
     is_batched: bool
 
-    def encode(self, encode_texts: Callable[[list[str]], list[list[int]]]) -> list[tuple[list[int], list[int] | None]]:
-        """The ids of every row; all texts of the batch go through `encode_texts` in one call."""
-        texts = [text for row in self.rows for part in row if part is not None for text in _words(part)]
-        encoded = iter(encode_texts(texts))
 
-        def ids_of(part: Text) -> list[int]:
-            if isinstance(part, str):
-                return next(encoded)
-            return [token_id for ids in islice(encoded, len(part)) for token_id in ids]
+def number_texts(rows: Iterable[Row]) -> tuple[list[str], list[tuple[range, range | None]]]:
+    """All texts of a batch, to be encoded in one call; and of each row, which of them its texts are: one, or the words of one.
 
-        return [(ids_of(first), None if second is None else ids_of(second)) for first, second in self.rows]
+    >>> number_texts([("ab", "c"), (["d", "ef"], None)])
+    (['ab', 'c', 'd', 'ef'], [(range(0, 1), range(1, 2)), (range(2, 4), None)])
+    """
+    texts: list[str] = []
 
+    def put(text: Text) -> range:
+        begin = len(texts)
+        texts.extend((text,) if isinstance(text, str) else text)
+        return range(begin, len(texts))
 
-def _words(part: Text) -> Iterable[str]:
-    return (part,) if isinstance(part, str) else part
+    return texts, [(put(first), None if second is None else put(second)) for first, second in rows]
 
 
 def read_inputs(text: Any, text_pair: Any, is_split_into_words: bool) -> Batch:

@@ -41,8 +41,12 @@ def render(
     license: str | None = None,  # noqa: A002
     language: str | list[str] | None = None,
     corpus: Mapping[str, str] | None = None,
+    card: str | None = None,
 ) -> str:
     """The card of a tokenizer and the files it is pushed as. The other arguments: as in `hf_bpe.plugin.hub.push`."""
+    _check_types(tags=tags, license=license, language=language, corpus=corpus, card=card)
+    if card is not None and not is_unedited(card):
+        return card
     import jinja2  # transformers does without it until there is a chat to render
 
     spec = record.vocabulary.spec
@@ -53,9 +57,9 @@ def render(
     samples = _samples()
     refusal = _why_not_in_tiktoken(spec)
     text = environment.from_string(_resource("template.md")).render(
-        tags=list(dict.fromkeys([*_TAGS, *(tags or ())])),
+        tags=list(dict.fromkeys([*_TAGS, *_listed(tags)])),
         license=license,
-        languages=[language] if isinstance(language, str) else language,
+        languages=_listed(language),
         name=PurePosixPath(repo_id).name,
         repo_id=repo_id,
         version=hf_bpe.__version__,
@@ -78,6 +82,22 @@ def render(
         why_not_in_tiktoken=refusal,
     )
     return _sealed(text)
+
+
+def _check_types(**given: Any) -> None:
+    for name in ("tags", "language"):
+        if not all(isinstance(value, str) for value in _listed(given[name])):
+            raise TypeError(f"{name}={given[name]!r}: it must be a str or a list of str")
+    for name in ("license", "card"):
+        if not isinstance(given[name], str | None):
+            raise TypeError(f"{name}={given[name]!r}: it must be a str")
+    corpus = given["corpus"] or {}
+    if not isinstance(corpus, Mapping) or not all(isinstance(text, str) for text in corpus.values()):
+        raise TypeError(f"corpus={corpus!r}: it must map names to texts to measure on, as in {{'English': '...'}}")
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable | None) else list(value or ())
 
 
 def is_unedited(card: str) -> bool:

@@ -12,6 +12,7 @@ import tokenizers
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.pieces import SentencePieceRules
 from hf_bpe.plugin.loading import LoadedTokenizer
+from hf_bpe.plugin.saving import IN_FORCE
 from hf_bpe.plugin.template import SequenceTemplate, read_template
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -36,7 +37,7 @@ def train_new(
     kept += [library_token(token, special=True) for token in new_special_tokens]
     tokens = {token.content: token for token in kept}
     rules = tokenizer.spec.sentencepiece
-    own: dict[str, Any] = {"pattern": tokenizer.spec.pattern} if rules is None else _settings(rules, renamed)
+    own = _byte_level_settings(tokenizer.spec) if rules is None else _settings(rules, renamed)
     pieces = own.pop("pieces", ())
     beyond = [content for content in tokens if content not in pieces]
     trained = train(
@@ -64,6 +65,10 @@ def _with_content(token: tokenizers.AddedToken, renamed: Mapping[str, str]) -> t
     token = copy.deepcopy(token)
     token.content = renamed.get(token.content, token.content)
     return token
+
+
+def _byte_level_settings(spec: TokenizerSpec) -> dict[str, Any]:
+    return {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
 
 
 def _settings(rules: SentencePieceRules, renamed: Mapping[str, str]) -> dict[str, Any]:
@@ -114,7 +119,7 @@ def _dressed(trained: TokenizerSpec, old: TokenizerSpec, tokens: Mapping[str, to
         for content, token in tokens.items()
     ]
     if trained.sentencepiece is None or old.sentencepiece is None:
-        return trained.replace(added_tokens=added, unmatched=old.unmatched)
+        return trained.replace(added_tokens=added)
     rules = dataclasses.replace(trained.sentencepiece, prepend_scheme=old.sentencepiece.prepend_scheme)
     return trained.replace(added_tokens=added, sentencepiece=rules)
 
@@ -127,18 +132,26 @@ def _moved(template: SequenceTemplate, spec: TokenizerSpec, renamed: Mapping[str
     for part in source.get("processors", [source]):
         for entry in part.get("special_tokens", {}).values():
             entry["tokens"] = [renamed.get(token, token) for token in entry["tokens"]]
-            entry["ids"] = [spec.token_id(token.encode()) for token in entry["tokens"]]
-            missing = [token for token, token_id in zip(entry["tokens"], entry["ids"], strict=True) if token_id is None]
-            if missing:
-                raise ValueError(f"the template puts {missing[0]!r} around texts, which the new tokenizer does not have")
+            entry["ids"] = [_new_id(token, spec) for token in entry["tokens"]]
+        for role in {"cls", "sep"} & part.keys():
+            token = renamed.get(part[role][0], part[role][0])
+            part[role] = [token, _new_id(token, spec)]
     return read_template(source, "the template")
+
+
+def _new_id(token: str, spec: TokenizerSpec) -> int:
+    token_id = spec.token_id(token.encode())
+    if token_id is None:
+        raise ValueError(f"the template puts {token!r} around texts, which the new tokenizer does not have")
+    return token_id
 
 
 def _configuration(
     tokenizer: HfBpeTokenizer, new_special_tokens: Sequence[str | tokenizers.AddedToken], renamed: Mapping[str, str]
 ) -> dict[str, Any]:
     left_out = ("loaded", "tokenizer_file", "vocab_file", "added_tokens_decoder", "add_bos_token", "add_eos_token")
-    kept = {name: value for name, value in tokenizer.init_kwargs.items() if name not in left_out}
+    kept = {name: getattr(tokenizer, name, value) for name, value in tokenizer.init_kwargs.items() if name not in left_out}
+    kept |= {name: getattr(tokenizer, name) for name in IN_FORCE}
     for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
         token = tokenizer._special_tokens_map.get(role)
         if token is not None:
@@ -146,4 +159,4 @@ def _configuration(
     kept.pop("additional_special_tokens", None)
     extra = [renamed.get(token, token) for token in tokenizer.extra_special_tokens]
     kept["extra_special_tokens"] = [*extra, *new_special_tokens]
-    return {**kept, "chat_template": tokenizer.chat_template}
+    return kept

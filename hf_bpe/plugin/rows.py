@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hf_bpe.plugin.alignment import Aligned, Recipe
 from hf_bpe.plugin.encoding import Encoding
-from hf_bpe.plugin.inputs import Batch
+from hf_bpe.plugin.inputs import Batch, number_texts
 from hf_bpe.plugin.shaping import Columns, Padding
 from hf_bpe.plugin.tensors import Rectangle, cut_rows
 
-__all__ = ["ChoosePadding", "EncodedRow", "Result", "aligned", "in_lists", "plain"]
+__all__ = ["ChoosePadding", "EncodedRow", "Result", "aligned", "columns", "in_lists", "plain"]
 
 EncodedRow = tuple[list[int], list[int] | None]
 """The ids of a text and of the one that goes with it, if any."""
@@ -41,21 +42,24 @@ def plain(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadd
 
 
 def _encode(recipe: Recipe, batch: Batch) -> list[EncodedRow]:
+    texts, numbers = number_texts(batch.rows)
     encoder = recipe.vocabulary.encoder
+    if len(texts) == 1:  # no need to start threads
+        found = [encoder.encode(texts[0], allowed_special=recipe.special, disallowed_special=())]
+    else:
+        found = encoder.encode_batch(texts, allowed_special=recipe.special, disallowed_special=())
 
-    def encode_texts(texts: list[str]) -> list[list[int]]:
-        if len(texts) == 1:  # no need to start threads
-            return [encoder.encode(texts[0], allowed_special=recipe.special, disallowed_special=())]
-        return encoder.encode_batch(texts, allowed_special=recipe.special, disallowed_special=())
+    def ids(of: range) -> list[int]:
+        return found[of.start] if len(of) == 1 else list(chain.from_iterable(found[of.start : of.stop]))
 
-    return batch.encode(encode_texts)
+    return [(ids(first), None if second is None else ids(second)) for first, second in numbers]
 
 
 def in_lists(
     recipe: Recipe, batch: Batch, encoded: Sequence[EncodedRow], names: Sequence[str], choose: ChoosePadding
 ) -> Result:
     """What is made of encoded rows: cut, with special tokens, filled up."""
-    rows = [_columns(recipe, *row, names) for row in encoded]
+    rows = [columns(recipe, *row, names) for row in encoded]
     padding = choose([len(row["input_ids"]) for row in rows])
     if padding is not None:
         recipe = recipe._replace(padding=padding)
@@ -63,43 +67,46 @@ def in_lists(
     return _stacked(rows, names, list(range(len(rows))), [Encoding(recipe, row) for row in batch.rows])
 
 
-def _columns(recipe: Recipe, first: list[int], second: list[int] | None, names: Sequence[str]) -> Columns:
+def columns(recipe: Recipe, first: list[int], second: list[int] | None, names: Sequence[str]) -> Columns:
+    """What is made of one row: its ids, and the columns named beside them, but for offsets."""
     template = recipe.template
     if recipe.cuts is not None:
         kept = recipe.cuts[second is not None].kept(len(first), None if second is None else len(second))
         first, second = first[kept[0]], None if second is None else second[kept[1]]
     lengths = len(first), None if second is None else len(second)
     ids = template.ids(first, second)
-    columns: Columns = {"input_ids": ids}
+    made: Columns = {"input_ids": ids}
     for name in names:
         if name == "attention_mask":
-            columns[name] = [1] * len(ids)
+            made[name] = [1] * len(ids)
         elif name == "token_type_ids":
-            columns[name] = template.type_ids(*lengths)
+            made[name] = template.type_ids(*lengths)
         elif name == "special_tokens_mask":
-            columns[name] = template.special_mask(*lengths)
-    return columns
+            made[name] = template.special_mask(*lengths)
+    return made
 
 
 def aligned(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, *, windows: bool) -> Result:
     """The same with offsets, and with the windows that were cut off as rows of their own."""
-    found = [recipe.align(row, windows=windows) for row in batch.rows]
-    padding = choose([len(first.columns["input_ids"]) for first, *_ in found])
+    found = recipe.align(batch.rows, windows=windows)
+    padding = choose([len(first) for first, *_ in found])
     recipe = recipe._replace(padding=padding)
-    rows: list[Columns] = []
+    rows: list[Aligned] = []
     encodings, samples = [], []
     for number, (row, of_row) in enumerate(zip(batch.rows, found, strict=True)):
         for place, window in enumerate(of_row):
-            filled: Aligned = window if padding is None else window.padded(padding)
+            filled = window if padding is None else window.padded(padding)
             encodings.append(Encoding(recipe, None if place else row, filled))
-            rows.append(filled.columns)
+            rows.append(filled)
             samples.append(number)
     return _stacked(rows, names, samples, encodings)
 
 
-def _stacked(rows: Sequence[Columns], names: Sequence[str], samples: list[int], encodings: list[Encoding] | None) -> Result:
-    columns = {name: [row[name] for row in rows] for name in names}
-    return Result(columns, [len(row["input_ids"]) for row in rows], samples, encodings)
+def _stacked(
+    rows: Sequence[Columns | Aligned], names: Sequence[str], samples: list[int], encodings: list[Encoding] | None
+) -> Result:
+    stacked = {name: [row[name] for row in rows] for name in names}
+    return Result(stacked, [len(ids) for ids in stacked["input_ids"]], samples, encodings)
 
 
 def _in_arrays(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding, *, as_rows: bool) -> Result | None:
@@ -118,9 +125,9 @@ def _in_arrays(recipe: Recipe, batch: Batch, names: Sequence[str], choose: Choos
     length = int(rectangle.lengths.max())
     if (padding is None and int(rectangle.lengths.min()) < length) or (padding is not None and padding.length < length):
         return None
-    columns: dict[str, Any] = dict(rectangle.columns(names, padding))
+    made: dict[str, Any] = dict(rectangle.columns(names, padding))
     if as_rows:
-        columns = {name: list(column) for name, column in columns.items()}
+        made = {name: list(column) for name, column in made.items()}
     recipe = recipe._replace(padding=padding)
     lengths = np.full(len(texts), length if padding is None else padding.length).tolist()
-    return Result(columns, lengths, list(range(len(texts))), [Encoding(recipe, row) for row in batch.rows])
+    return Result(made, lengths, list(range(len(texts))), [Encoding(recipe, row) for row in batch.rows])

@@ -114,10 +114,12 @@ class Padding(NamedTuple):
         >>> Padding(3, "left", {"input_ids": 0}).apply({"input_ids": [5]})
         {'input_ids': [0, 0, 5]}
         """
-        missing = self.missing(len(columns["input_ids"]))
-        if self.side == "left":
-            return {name: [self.fill[name]] * missing + row for name, row in columns.items()}
-        return {name: row + [self.fill[name]] * missing for name, row in columns.items()}
+        return {name: self.fill_up(name, column) for name, column in columns.items()}
+
+    def fill_up(self, name: str, column: list[Any]) -> list[Any]:
+        """The same for one column."""
+        filling = [self.fill[name]] * self.missing(len(column))
+        return filling + column if self.side == "left" else column + filling
 
     def missing(self, length: int) -> int:
         """How many values a row of a length lacks."""

@@ -19,7 +19,7 @@ __all__ = ["as_stock", "library_tokenizer"]
 
 def library_tokenizer(record: saving.Record) -> tokenizers.Tokenizer:
     """A tokenizer as the `tokenizers` library runs it. Raises `ConversionRefused` where that would not be exact."""
-    files = saving.render(record)
+    files = saving.render(record, auto="marker")
     saving.check(record, files)
     return tokenizers.Tokenizer.from_str(files[TOKENIZER_FILE].decode())
 
@@ -27,7 +27,7 @@ def library_tokenizer(record: saving.Record) -> tokenizers.Tokenizer:
 def as_stock(tokenizer: HfBpeTokenizer) -> PreTrainedTokenizerFast:
     """As transformers' own fast class runs it: saved and loaded. Raises `ConversionRefused` where that would not be exact."""
     with tempfile.TemporaryDirectory() as folder:
-        tokenizer.save_pretrained(folder)
+        tokenizer.save_pretrained(folder, auto="marker")
         loaded = PreTrainedTokenizerFast.from_pretrained(folder)
     loaded.name_or_path = tokenizer.name_or_path
     return loaded

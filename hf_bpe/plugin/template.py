@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from hf_bpe.errors import ConversionRefused, FormatError
 
@@ -112,24 +112,23 @@ def read_template(data: Mapping[str, Any] | None, where: str) -> SequenceTemplat
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
         raise FormatError(f"{where}: post_processor must be an object with a type, not {data!r:.80}")
     parts = _parts(data, where)
-    byte_level = [part for part in parts if part["type"] == "ByteLevel"]  # that one changes offsets, not ids
+    trimming = [part for part in parts if part["type"] in ("ByteLevel", "RobertaProcessing")]
     trims = {
-        "trims_offsets": any(part.get("trim_offsets", True) for part in byte_level),
-        "prefixes_space": any(part.get("add_prefix_space", True) for part in byte_level),
+        "trims_offsets": any(part.get("trim_offsets", True) for part in trimming),
+        "prefixes_space": any(part.get("add_prefix_space", True) for part in trimming),
     }
-    templates = [part for part in parts if part["type"] != "ByteLevel"]
+    templates = [part for part in parts if part["type"] != "ByteLevel"]  # that one changes offsets, not ids
     kinds = [part["type"] for part in templates]
-    if any(kind != "TemplateProcessing" for kind in kinds) or len(kinds) > 1:
+    if len(kinds) > 1 or not _KINDS.keys() >= set(kinds):
         raise ConversionRefused(
-            f"{where}: the post_processor is {' + '.join(kinds)}; only ByteLevel and one TemplateProcessing can be run exactly"
+            f"{where}: the post_processor is {' + '.join(kinds)}; only ByteLevel and one of {', '.join(_KINDS)} can be run exactly"
         )
     if not templates:
         return SequenceTemplate(PLAIN.single, PLAIN.pair, data, **trims)
     try:
-        tokens = {name: tuple(entry["ids"]) for name, entry in templates[0]["special_tokens"].items()}
-        single, pair = (tuple(_piece(part, tokens) for part in templates[0][key]) for key in ("single", "pair"))
+        single, pair = _KINDS[kinds[0]](templates[0])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FormatError(f"{where}: the TemplateProcessing post_processor is not well formed: {error!r}") from None
+        raise FormatError(f"{where}: the {kinds[0]} post_processor is not well formed: {error!r}") from None
     return SequenceTemplate(single, pair, data, **trims)
 
 
@@ -140,6 +139,39 @@ def _parts(data: Mapping[str, Any], where: str) -> Sequence[Mapping[str, Any]]:
     if not isinstance(parts, list) or not all(isinstance(part, Mapping) and "type" in part for part in parts):
         raise FormatError(f"{where}: a Sequence post_processor must list its processors")
     return parts
+
+
+_Pieces: TypeAlias = tuple[Piece, ...]
+
+
+def _as_stated(part: Mapping[str, Any]) -> tuple[_Pieces, _Pieces]:
+    tokens = {name: tuple(entry["ids"]) for name, entry in part["special_tokens"].items()}
+    single, pair = (tuple(_piece(piece, tokens) for piece in part[key]) for key in ("single", "pair"))
+    return single, pair
+
+
+def _as_bert(part: Mapping[str, Any]) -> tuple[_Pieces, _Pieces]:
+    """Cls A sep, and cls A sep B sep: the second text and its sep are of type 1."""
+    start, stop = _fixed(part["cls"], 0), _fixed(part["sep"], 0)
+    single = (start, Piece("A", (), 0), stop)
+    return single, (*single, Piece("B", (), 1), _fixed(part["sep"], 1))
+
+
+def _as_roberta(part: Mapping[str, Any]) -> tuple[_Pieces, _Pieces]:
+    """Cls A sep, and cls A sep sep B sep: all of type 0."""
+    start, stop = _fixed(part["cls"], 0), _fixed(part["sep"], 0)
+    single = (start, Piece("A", (), 0), stop)
+    return single, (*single, stop, Piece("B", (), 0), stop)
+
+
+_KINDS = {"TemplateProcessing": _as_stated, "BertProcessing": _as_bert, "RobertaProcessing": _as_roberta}
+
+
+def _fixed(token: Sequence[Any], type_id: int) -> Piece:
+    content, token_id = token
+    if not isinstance(content, str) or not isinstance(token_id, int):
+        raise TypeError(f"{token!r} is not a token and its id")
+    return Piece(None, (token_id,), type_id)
 
 
 def _piece(part: Mapping[str, Any], tokens: Mapping[str, tuple[int, ...]]) -> Piece:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +13,7 @@ import tokenizers
 import transformers
 
 from hf_bpe.errors import FormatError
-from hf_bpe.plugin import retraining, saving, stock
-from hf_bpe.plugin.chat import encode_chat, resolve_template
+from hf_bpe.plugin import saving, stock
 from hf_bpe.plugin.encoding_methods import EncodingMethods
 from hf_bpe.plugin.loading import (
     CONFIG_FILES,
@@ -27,6 +27,7 @@ from hf_bpe.plugin.loading import (
 )
 from hf_bpe.plugin.marker import MARKER
 from hf_bpe.plugin.origin import Origin
+from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["HfBpeTokenizer"]
@@ -48,8 +49,9 @@ class HfBpeTokenizer(EncodingMethods):
     `model_max_length`, `padding_side`, `chat_template`, ...).
     add_bos_token, add_eos_token: put these tokens around every text; needs `bos_token`, `eos_token`. Default: what
         tokenizer.json says; for a SentencePiece model, bos if it has one.
-    legacy, add_prefix_space: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind
-        added tokens as well, and whether at all; see docs/sentencepiece.md.
+    legacy: for a SentencePiece model without a tokenizer.json, whether its space before texts is put behind added tokens as well;
+        see docs/sentencepiece.md.
+    add_prefix_space: whether a space is put before texts at all, whatever the files say; for those, in `from_pretrained`.
 
     >>> HfBpeTokenizer.from_pretrained("my-tokenizer")("Hello")["input_ids"]  # doctest: +SKIP
     [15496]
@@ -79,10 +81,12 @@ class HfBpeTokenizer(EncodingMethods):
             loaded = of_spec(spec) if spec is not None else read_files(tokenizer_file, vocab_file, Origin(""))
         if not loaded.is_complete:
             loaded = with_prefix_rule(loaded, kwargs.pop("legacy", None), kwargs.pop("add_prefix_space", None))
+        self._found = Scratch()
         self._template = loaded.template
         self._set_vocabulary(loaded.vocabulary)
         configured = kwargs.pop("added_tokens_decoder", None) or {}
         super().__init__(**{**loaded.defaults, **kwargs})
+        self.deprecation_warnings = Scratch()  # which of them were given; transformers looks there
         self._complete = True
         self._add_tokens(self._tokens_to_add(configured))
         if add_bos_token is None and loaded.starts_with_bos and self.bos_token is not None:
@@ -96,6 +100,8 @@ class HfBpeTokenizer(EncodingMethods):
 
         >>> HfBpeTokenizer.from_spec(spec, eos_token="<|endoftext|>", add_eos_token=True)  # doctest: +SKIP
         """
+        from hf_bpe.plugin.chat import resolve_template  # as below: loading a folder needs none of it
+
         spec, kwargs = resolve_template(spec, kwargs)
         return cls(spec, **kwargs)
 
@@ -146,7 +152,10 @@ class HfBpeTokenizer(EncodingMethods):
         check_config_files(filter(None, [files.get("tokenizer_config_file")]))
         if not loaded.is_complete:
             return super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
-        # What tokenizer_config.json says about bos and eos is out of date wherever there is a tokenizer.json.
+        # What tokenizer_config.json says about spaces, bos and eos is out of date wherever there is a tokenizer.json.
+        prefix = kwargs.get("add_prefix_space")
+        if prefix is not None:
+            loaded = dataclasses.replace(loaded, vocabulary=loaded.vocabulary.with_prefix_space(bool(prefix)))
         around = {key: kwargs.pop(key, None) for key in ("add_bos_token", "add_eos_token")}
         tokenizer = super()._from_pretrained(files, name, *inputs, loaded=loaded, **kwargs)
         if any(value is not None for value in around.values()):
@@ -169,9 +178,7 @@ class HfBpeTokenizer(EncodingMethods):
         state = dict(self.__dict__)
         state["_special_tokens_map"] = dict(self._special_tokens_map)  # a copy must not share what assignment changes
         state["_extra_special_tokens"] = list(self._extra_special_tokens)
-        state["deprecation_warnings"] = {}  # which warnings were given is no part of what a tokenizer is
-        for name in ("_special_ids", "_backend"):  # found out again when needed
-            state.pop(name, None)
+        state |= {"_found": Scratch(), "deprecation_warnings": Scratch()}  # nor what the other one found out
         return state
 
     # -- relations to the stock class ---------------------------------------------------------------------------------
@@ -184,10 +191,10 @@ class HfBpeTokenizer(EncodingMethods):
     @property
     def backend_tokenizer(self) -> tokenizers.Tokenizer:
         """The same tokenizer in the `tokenizers` library, made when first asked for. Changing it does not change this one."""
-        made = self.__dict__.get("_backend")
+        made = self._found.get("backend")
         if made is None or made[0] is not self._vocabulary or made[1] is not self._template:
             made = self._vocabulary, self._template, stock.library_tokenizer(self._record())
-            self.__dict__["_backend"] = made
+            self._found["backend"] = made
         return made[2]
 
     def as_stock(self) -> transformers.PreTrainedTokenizerFast:
@@ -212,6 +219,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.encode_chat([{"role": "user", "content": "<|im_end|>"}])["input_ids"]  # doctest: +SKIP
         [100264, 882, 198, 27, 91, 318, 6345, 91, 29, 100265, 198]
         """
+        from hf_bpe.plugin.chat import encode_chat
+
         return encode_chat(self, conversation, **kwargs)
 
     def train_new_from_iterator(
@@ -232,6 +241,8 @@ class HfBpeTokenizer(EncodingMethods):
         >>> tokenizer.train_new_from_iterator(["some text"], 1000).vocab_size  # doctest: +SKIP
         1000
         """
+        from hf_bpe.plugin import retraining
+
         return retraining.train_new(self, text_iterator, vocab_size, new_special_tokens or (), special_tokens_map or {}, kwargs)
 
     # -- saving -------------------------------------------------------------------------------------------------------
@@ -243,7 +254,7 @@ class HfBpeTokenizer(EncodingMethods):
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
         *,
-        auto: saving.Auto = "marker",
+        auto: saving.Auto | None = None,
         save_jinja_files: bool = True,
         **kwargs: Any,
     ) -> tuple[str, ...]:
@@ -253,7 +264,8 @@ class HfBpeTokenizer(EncodingMethods):
         Returns the paths.
 
         auto: how `AutoTokenizer` is told of this class: by a "marker" (no code in the folder, loads everywhere), by the
-            "class-name", or by "remote-code" for those who trust it; see docs/huggingface.md.
+            "class-name", or by "remote-code" for those who trust it; see docs/huggingface.md. Default: as in the folder that
+            it was loaded from, else "marker".
         push_to_hub: also push to `repo_id` (default: the name of the folder), with the arguments of `push_to_hub`.
         """
         if legacy_format:
@@ -270,13 +282,13 @@ class HfBpeTokenizer(EncodingMethods):
             hub.push(record, files, kwargs.pop("repo_id", None) or Path(save_directory).resolve().name, **kwargs)
         return paths
 
-    def push_to_hub(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> Any:
+    def push_to_hub(self, repo_id: str, *, auto: saving.Auto | None = None, **kwargs: Any) -> Any:
         """Push the tokenizer with a model card to a repository on the Hub, made if missing. Returns the commit.
 
         auto: as in `save_pretrained`. kwargs: private, revision (a branch, made if missing), create_pr, commit_message,
         commit_description, token, tags, license, language, corpus, overwrite_card; see `hf_bpe.plugin.hub.push`.
 
-        Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. Nothing is changed then.
+        Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. No file is changed then.
 
         >>> tokenizer.push_to_hub("me/my-tokenizer", private=True)  # doctest: +SKIP
         """
@@ -287,8 +299,8 @@ class HfBpeTokenizer(EncodingMethods):
         saving.check(record, files)
         return hub.push(record, files, repo_id, **kwargs)
 
-    def model_card(self, repo_id: str, *, auto: saving.Auto = "marker", **kwargs: Any) -> str:
-        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, as there."""
+    def model_card(self, repo_id: str, *, auto: saving.Auto | None = None, **kwargs: Any) -> str:
+        """The card that `push_to_hub` would put beside the tokenizer. kwargs: tags, license, language, corpus, card, as there."""
         from hf_bpe.plugin import model_card
 
         record = self._record()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import tokenizers
 
 from hf_bpe.engine import Encoder
-from hf_bpe.errors import UnknownTokenError
+from hf_bpe.engine.normalizer_reference import NormalizerReference
+from hf_bpe.errors import HfBpeError, UnknownTokenError
+from hf_bpe.plugin.spaces import OuterSpaces
 from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -111,6 +114,10 @@ class Vocabulary:
         return {token_id: token for token, token_id in self._base.vocab.items()}
 
     @cached_property
+    def _normalizer(self) -> NormalizerReference:
+        return NormalizerReference(self._base.normalizer)
+
+    @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids of the added tokens that are special."""
         return frozenset(token.id for token in self.added if token.special)
@@ -127,7 +134,8 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {self.spelling.spell(token): token_id for token, token_id in self._base.vocab.items()} | self.added_ids
+        vocab = self._base.vocab
+        return dict(zip(self.spelling.spell_all(vocab), vocab.values(), strict=True)) | self.added_ids
 
     # -- sizes and look-ups -------------------------------------------------------------------------------------------
 
@@ -138,18 +146,18 @@ class Vocabulary:
 
     @cached_property
     def base_size(self) -> int:
-        """How many tokens there are without those added later."""
-        return len(self._base.vocab) + sum(token_id not in self._tokens for token_id in self.listed.values())
+        """How many names there are without those of tokens added later."""
+        return len(self._base.vocab) + sum(not self._is_in_base(content) for content in self.listed)
 
     @cached_property
     def size(self) -> int:
-        """How many ids are in use."""
-        return len(self._tokens.keys() | self.by_id.keys())
+        """How many names `ids` has. An added token that merging can also make has two: `Ċ` and a line feed."""
+        return len(self._base.vocab) + sum(not self._is_in_base(token.content) for token in self.added)
 
     @cached_property
     def next_id(self) -> int:
-        """The id that the next added token gets."""
-        return max(self._base.n_vocab, 1 + max(self.by_id, default=-1))
+        """The id that the next added token gets: the one that stock classes give it, unless that is in use."""
+        return max(self._base.n_vocab, self.base_size, 1 + max(self.by_id, default=-1))
 
     def ids(self) -> dict[str, int]:
         """Token -> id, tokens in the spelling of files of their dialect, added tokens as they are. The caller's own."""
@@ -177,6 +185,21 @@ class Vocabulary:
             _check_not_negative(token_id)
             return None
         return self.spelling.spell(token)
+
+    @cached_property
+    def outer_spaces(self) -> OuterSpaces:
+        """How many spaces each token that merging makes begins and ends with, spelled as in files even where it is an added one too."""
+        return OuterSpaces(self.spec.n_vocab, lambda token_id: self.spelling.spell(self._tokens[token_id]))
+
+    def found_token_of(self, token_id: int, text: str) -> str:
+        """What stock classes call an added token that was found as this text, which may hold more space than the token itself."""
+        token = self.by_id[token_id]
+        name = self._normalizer.apply(token.content) if token.normalized else token.content
+        if name == token.content:
+            return text
+        before = text[: len(text) - len(text.lstrip())] if token.lstrip else ""
+        behind = text[len(text.rstrip()) :] if token.rstrip else ""
+        return before + name + behind
 
     # -- decoding -----------------------------------------------------------------------------------------------------
 
@@ -210,7 +233,7 @@ class Vocabulary:
         """A vocabulary with more added tokens, and how many of them were new or came with other flags.
 
         A token that the vocabulary holds already keeps its id; others get the next ids in turn. Empty ones are passed
-        over. Raises `ValueError` for a token that no tokenizer.json can hold.
+        over. Raises `ValueError` for a token that no tokenizer.json can hold, or that is not to be found in normalised text.
         """
         added = dict(self.by_content)
         next_id, changed = 0, 0
@@ -226,7 +249,26 @@ class Vocabulary:
                 continue
             added[token.content] = new
             changed += 1
-        return (Vocabulary(self._base, tuple(added.values()), self._counted), changed) if changed else (self, 0)
+        if not changed:
+            return self, 0
+        try:
+            self._normalizer.as_sought([token for token in added.values() if token.normalized and self._base.normalizer])
+        except HfBpeError as error:
+            raise ValueError(str(error)) from None
+        return Vocabulary(self._base, tuple(added.values()), self._counted), changed
+
+    def _is_in_base(self, name: str) -> bool:
+        spelt = self.spelling.read(name)
+        return spelt is not None and self._base_id(spelt) is not None
+
+    def with_prefix_space(self, wanted: bool) -> Vocabulary:
+        """The same with a space put before texts, or without."""
+        base, rules = self._base, self._base.sentencepiece
+        if rules is None:
+            base = base if base.add_prefix_space == wanted else base.replace(add_prefix_space=wanted)
+        elif wanted != (rules.prepend_scheme != "never"):
+            base = base.replace(sentencepiece=dataclasses.replace(rules, prepend_scheme="first" if wanted else "never"))
+        return self if base is self._base else Vocabulary(base, self.added, self._counted)
 
     def _base_id(self, token: bytes) -> int | None:
         table = self._base.table  # asked itself: the dict is made when first needed, which loading a folder should not do

@@ -9,6 +9,7 @@ from typing import Any
 import tokenizers
 from transformers import PreTrainedTokenizer
 
+from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import TokenizerSpec
 
@@ -20,6 +21,7 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
 
     _complete = False  # until then, transformers' own constructor must not add tokens: it would lose their flags
     _vocabulary: Vocabulary
+    _found: Scratch
 
     # -- vocabulary ---------------------------------------------------------------------------------------------------
 
@@ -90,10 +92,10 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
         """Ids of the special tokens that have a role or are named as extra ones. Found out again only when those change."""
         named, extra = self._special_tokens_map, self._extra_special_tokens
         state = [self._vocabulary, extra, len(extra), *named.values()]
-        known = self.__dict__.get("_special_ids")
+        known = self._found.get("special ids")
         if known is None or len(known[0]) != len(state) or not all(map(is_, known[0], state)):
             known = state, self.convert_tokens_to_ids(self.all_special_tokens)
-            self.__dict__["_special_ids"] = known
+            self._found["special ids"] = known
         return list(known[1])
 
     # -- tokens and ids -----------------------------------------------------------------------------------------------

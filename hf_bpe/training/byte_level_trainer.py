@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tqdm import tqdm
 
 from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
-from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern
+from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern, native_stages
 from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
 from hf_bpe.engine.threads import thread_count
@@ -41,7 +41,7 @@ class _ReferenceCounter:
 
     def __init__(self, rules: TokenizerSpec, special_tokens: Sequence[str]) -> None:
         self._normalizer = NormalizerReference(rules.normalizer, rules.add_prefix_space)
-        self._pattern = rules.pattern
+        self._split = rules.pattern, rules.unmatched, rules.stages
         self._specials = [AddedToken(content, number) for number, content in enumerate(special_tokens)]
         self._counts: Counter[bytes] = Counter()
 
@@ -50,7 +50,7 @@ class _ReferenceCounter:
             for part in split_on_added_tokens(text, self._specials):
                 if isinstance(part, str):
                     stretch = self._normalizer.prefixed(self._normalizer.apply(part))
-                    self._counts.update(piece.encode() for piece in pretokenize(stretch, self._pattern))
+                    self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
 
     def learn(
         self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
@@ -85,7 +85,8 @@ def _make_counter(
     counter = native.WordCounter(
         **native_normalizer(rules.normalizer, rules.add_prefix_space),
         **native_pattern(rules.pattern),
-        keep_unmatched=True,
+        stages=native_stages(rules.stages),
+        keep_unmatched=rules.unmatched == "keep",
         special_tokens=list(special_tokens),
     )
     return _NativeCounter(counter, threads)
@@ -96,6 +97,8 @@ def train_byte_level(
     vocab_size: int,
     *,
     pattern: str | None = "cl100k",
+    stages: Sequence[str] = (),
+    unmatched: Literal["keep", "drop"] = "keep",
     normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
     add_prefix_space: bool = False,
     special_tokens: Sequence[str] = (),
@@ -111,6 +114,8 @@ def train_byte_level(
         iterable of texts, such as a generator or a `datasets` column. Texts are counted as they come and not kept.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
     pattern: a name (`hf_bpe.NAMED_PATTERNS`), a pattern in the syntax of the `regex` module, or None: no split.
+    stages: patterns that split the pieces further, one after the other.
+    unmatched: what happens to text that the pattern leaves out: it is a piece of its own, or it is dropped.
     normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
     add_prefix_space: put a space before each stretch of text that does not begin with one.
     special_tokens: text to keep whole; where the corpus holds it, it is cut out and nothing is learnt across it.
@@ -130,6 +135,8 @@ def train_byte_level(
         vocab={bytes([byte]): byte for byte in range(256)},
         merges=(),
         pattern=resolved,
+        stages=tuple(stages),
+        unmatched=unmatched,
         normalizer=as_steps(normalizer),
         add_prefix_space=add_prefix_space,
     )

@@ -25,6 +25,8 @@ def train(
     *,
     dialect: Literal["byte_level"] = "byte_level",
     pattern: str | None = "cl100k",
+    stages: Sequence[str] = (),
+    unmatched: Literal["keep", "drop"] = "keep",
     normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
     add_prefix_space: bool = False,
     special_tokens: Sequence[str] = (),
@@ -56,8 +58,9 @@ def train(corpus: Corpus, vocab_size: int, *, dialect: str = "byte_level", **set
     vocab_size: ids in all.
     dialect: "byte_level" (GPT-2, GPT-4, Llama 3), or "sentencepiece" (Llama 2, Mistral).
     settings of both: `special_tokens`, `num_threads`, `progress`. Of "byte_level": `pattern` (default "cl100k"),
-        `normalizer`, `add_prefix_space`, `min_frequency`, `max_token_length`, `engine`; see `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and
-        all that `SentencePieceSettings` has; see `train_sentencepiece`.
+        `stages`, `unmatched`, `normalizer`, `add_prefix_space`, `min_frequency`, `max_token_length`, `engine`; see
+        `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and all that `SentencePieceSettings` has; see
+        `train_sentencepiece`.
 
     Raises `TrainingError` for a setting that the dialect does not have.
 

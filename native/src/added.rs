@@ -46,6 +46,8 @@ pub enum Stretch<'t> {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: Option<AhoCorasick>,
+    /// Special tokens are text, in which no other token is found.
+    passes_special: bool,
     /// Where each of `tokens` was found already, in one certain text; there is no automaton then.
     places: Vec<Range<usize>>,
 }
@@ -53,7 +55,7 @@ pub struct Matcher {
 impl Matcher {
     /// Tokens found by other rules, at places in order that do not overlap. To be run on that text alone.
     pub fn found(tokens: Vec<AddedToken>, places: Vec<Range<usize>>) -> Self {
-        Self { tokens, automaton: None, places }
+        Self { tokens, automaton: None, passes_special: false, places }
     }
 
     /// Compiles the set; an empty one costs nothing to run.
@@ -88,7 +90,12 @@ impl Matcher {
             let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(spellings);
             Some(built.map_err(|error| EngineError::Spec(format!("the added tokens cannot be compiled: {error}")))?)
         };
-        Ok(Self { tokens, automaton, places: Vec::new() })
+        Ok(Self { tokens, automaton, passes_special: false, places: Vec::new() })
+    }
+
+    /// The same set where special tokens are found and passed over.
+    pub fn passing_special(self) -> Self {
+        Self { passes_special: true, ..self }
     }
 
     /// The first token of the set that the text holds.
@@ -113,7 +120,7 @@ impl Matcher {
         for (number, range) in searched.chain(self.places.iter().cloned().enumerate()) {
             let token = &self.tokens[number];
             let Range { mut start, mut end } = range;
-            if token.single_word && !stands_alone(text, start, end) {
+            if self.passes_special && token.special || token.single_word && !stands_alone(text, start, end) {
                 continue;
             }
             if token.lstrip {

@@ -2,6 +2,7 @@
 //! costs some 20 microseconds.
 
 use std::{
+    ops::Range,
     sync::atomic::{AtomicUsize, Ordering},
     thread::Builder,
 };
@@ -24,6 +25,43 @@ pub fn map<T: Default + Send>(
         all[number] = result;
     }
     Ok(all)
+}
+
+/// Texts that one thread takes at a time come to about this many bytes.
+const SHARE: usize = 1 << 18;
+
+/// What `work` gathers of texts, on up to `threads` threads: one value for the first few, one for the next, and so on. `size(n)` is the
+/// n-th text's bytes.
+///
+/// One thread gathers everything in one value, so that there is nothing to put together.
+pub fn gather<S: Default + Send>(
+    texts: usize,
+    size: impl Fn(usize) -> usize,
+    threads: usize,
+    work: impl Fn(usize, &mut S) -> Result<(), EngineError> + Sync,
+) -> Result<Vec<S>, EngineError> {
+    let mut starts = vec![0];
+    let mut bytes = 0;
+    for number in 0..texts {
+        bytes += size(number);
+        if bytes >= SHARE {
+            starts.push(number + 1);
+            bytes = 0;
+        }
+    }
+    if starts.last() != Some(&texts) {
+        starts.push(texts);
+    }
+    let shares = starts.len() - 1;
+    let of = |mut numbers: Range<usize>| {
+        let mut share = S::default();
+        numbers.try_for_each(|number| work(number, &mut share))?;
+        Ok(share)
+    };
+    if threads.min(shares) <= 1 {
+        return Ok(vec![of(0..texts)?]);
+    }
+    map(shares, threads, |share| of(starts[share]..starts[share + 1]))
 }
 
 /// Calls `work` once for each number below `items`, on one thread per state. Whoever is free takes the next number.

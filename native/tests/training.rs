@@ -7,13 +7,13 @@ use native::{
     error::EngineError,
     normalize::Normalizer,
     split::Splitter,
-    train::{Limits, WordCounter, learn_merges},
+    train::{Limits, Ties, WordCounter, learn_merges},
 };
 use proptest::prelude::*;
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {
     let words: Vec<(Vec<u8>, i64)> = words.iter().map(|(word, count)| (word.as_bytes().to_vec(), *count)).collect();
-    learn_merges(&words, Limits { merges, min_frequency: 1, max_token_length: usize::MAX }, |_| true).unwrap()
+    learn_merges(&words, Limits { merges, min_frequency: 1, max_token_length: usize::MAX }, Ties::LowestIds, |_| true).unwrap()
 }
 
 #[test]
@@ -37,22 +37,39 @@ fn runs_merge_from_the_left() {
 fn progress_may_stop_the_training() {
     let words: Vec<(Vec<u8>, i64)> = (0..200u8).map(|n| (vec![n, n.wrapping_add(1), n], 1)).collect();
     let limits = Limits { merges: 500, min_frequency: 1, max_token_length: usize::MAX };
-    assert_eq!(learn_merges(&words, limits, |_| false), Err(EngineError::Interrupted));
+    assert_eq!(learn_merges(&words, limits, Ties::LowestIds, |_| false), Err(EngineError::Interrupted));
+}
+
+#[test]
+fn ties_go_to_what_stands_first_where_that_is_asked_for() {
+    let words: Vec<(Vec<u8>, i64)> = [("zy", 2), ("ba", 2), ("ab", 2)].map(|(word, count)| (word.into(), count)).into();
+    let limits = Limits { merges: 3, min_frequency: 1, max_token_length: usize::MAX };
+    assert_eq!(learn_merges(&words, limits, Ties::FirstSeen, |_| true).unwrap(), [(122, 121), (98, 97), (97, 98)]);
 }
 
 /// Counts every pair anew for each merge.
-fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits) -> Vec<(u32, u32)> {
+fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits, ties: Ties) -> Vec<(u32, u32)> {
     let mut words: Vec<(Vec<u32>, i64)> =
         words.iter().map(|(word, count)| (word.iter().map(|byte| u32::from(*byte)).collect(), *count)).collect();
     let mut length = vec![1usize; 256];
     let mut merges = Vec::new();
     while merges.len() < limits.merges {
         let mut counts: BTreeMap<(u32, u32), i64> = BTreeMap::new();
+        let mut first_seen: Vec<(u32, u32)> = Vec::new();
         for (word, count) in &words {
-            word.windows(2).for_each(|pair| *counts.entry((pair[0], pair[1])).or_default() += count);
+            for pair in word.windows(2).map(|pair| (pair[0], pair[1])) {
+                *counts.entry(pair).or_insert_with(|| {
+                    first_seen.push(pair);
+                    0
+                }) += count;
+            }
         }
         counts.retain(|pair, _| length[pair.0 as usize] + length[pair.1 as usize] <= limits.max_token_length);
-        let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse(pair)));
+        let place = |pair| match ties {
+            Ties::LowestIds => None,
+            Ties::FirstSeen => first_seen.iter().position(|seen| *seen == pair),
+        };
+        let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse((place(pair), pair))));
         let Some((pair, _)) = best.filter(|(_, count)| *count >= limits.min_frequency.max(1)) else { break };
         let new_id = 256 + merges.len() as u32;
         length.push(length[pair.0 as usize] + length[pair.1 as usize]);
@@ -81,10 +98,12 @@ proptest! {
     ) {
         let words: Vec<(Vec<u8>, i64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let limits = Limits { merges, min_frequency, max_token_length };
-        let learnt = learn_merges(&words, limits, |_| true).unwrap();
-        prop_assert_eq!(&learnt, &learn_by_definition(&words, limits));
+        let learnt = learn_merges(&words, limits, Ties::LowestIds, |_| true).unwrap();
+        prop_assert_eq!(&learnt, &learn_by_definition(&words, limits, Ties::LowestIds));
+        let first_seen = learn_merges(&words, limits, Ties::FirstSeen, |_| true).unwrap();
+        prop_assert_eq!(first_seen, learn_by_definition(&words, limits, Ties::FirstSeen));
         let backwards: Vec<_> = words.into_iter().rev().collect();
-        prop_assert_eq!(learn_merges(&backwards, limits, |_| true).unwrap(), learnt, "the order of the words");
+        prop_assert_eq!(learn_merges(&backwards, limits, Ties::LowestIds, |_| true).unwrap(), learnt, "the order of the words");
     }
 
     #[test]

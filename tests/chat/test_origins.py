@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hf_bpe.chat.origins import TEMPLATE, UNKNOWN, USER, Traced, join, origins_of, trusted, written
+from hf_bpe.chat.plain import plain
 
 # Who wrote a letter can be read off it: users write in small letters, templates in capitals, and both white space.
 USERS = st.text("ab \n\t", max_size=12).map(lambda text: Traced(text, USER))
@@ -75,6 +78,27 @@ def test_upper_case_that_is_longer_than_what_two_wrote_is_unknown():
 def test_a_plain_str_joined_to_a_trusted_one_is_not_trusted():
     assert list(origins_of(trusted("a") + "b")) == [TEMPLATE, UNKNOWN]
     assert list(origins_of("b" + trusted("a"))) == [UNKNOWN, TEMPLATE]
+
+
+@pytest.mark.parametrize("value", ['a "b"\n', "é<s>", {"a": ["<s>", 5, None]}, ["<s>", {"<s>": True}], [], {}])
+@pytest.mark.parametrize("options", [{}, {"indent": 2}, {"ensure_ascii": True}])
+def test_json_that_a_template_builds_of_what_a_user_wrote_keeps_who_wrote_what(value, options):
+    """Nothing a user wrote is trusted, and what the template wrote is not taken for a user's."""
+    built = {
+        "tool": Traced("<|end|>", TEMPLATE),
+        "output": plain(value, USER),
+        "both": Traced("<|", TEMPLATE) + Traced("s", USER),
+    }
+    text = written(built, lambda it: json.dumps(it, **{"ensure_ascii": False, **options}))
+    assert text == json.dumps(built, **{"ensure_ascii": False, **options})
+    assert [text[m.start() : m.end()] for m in re.finditer(b"\2+", origins_of(text))] == ["<|end|>", "<|"]
+    spelled = [m.start() for m in re.finditer("<s>", text)]
+    assert {origin for at in spelled for origin in origins_of(text)[at : at + 3]} <= {USER}
+
+
+def test_python_quotes_that_cannot_be_followed_are_unknown():
+    value = [Traced("it's", USER), trusted("<s>")]
+    assert set(origins_of(written(value))) == {UNKNOWN}
 
 
 def test_a_written_list_is_what_a_user_wrote_only_if_all_of_it_is():

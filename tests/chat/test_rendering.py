@@ -125,6 +125,12 @@ def test_a_role_is_the_templates_only_if_it_is_one_of_those_known():
         assert next(render([{"role": role, "content": ""}], "{{ messages[0].role }}").spans())[2] == origin
 
 
+@pytest.mark.parametrize("conversation", ["hello", {"role": "user", "content": "x"}])
+def test_what_is_no_list_of_messages_is_said_to_be_none(conversation):
+    with pytest.raises(TypeError, match="a conversation is a list of messages"):
+        render(conversation, "{{ messages }}")
+
+
 def test_numbers_and_formatted_text_are_unknown():
     for template in ("{{ messages | length }}", "{{ '<%s>' % messages[0].content }}", "{{ '{}'.format('a') }}"):
         assert {origin for *_, origin in render([{"role": "user", "content": "x"}], template).spans()} == {UNKNOWN}

@@ -62,6 +62,10 @@ def test_errors(fails, chatml):
         ("[]", "not a conversation"),
         ("[1]", "message 1"),
         ('{"a": 1}', "not a conversation"),
+        ('{"messages": [{}], "tools": "zz"}', '"tools" is not a list'),
     ):
         messages.write_text(content)
         assert message in fails("chat", tokenizer, messages, "-t", "chatml")
+    messages.write_text('[{"role": "assistant", "content": "x"}]')
+    both = ("--add-generation-prompt", "--continue-final-message")
+    assert "pass one" in fails("chat", tokenizer, messages, "-t", "chatml", *both)

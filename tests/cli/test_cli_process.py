@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -47,12 +46,25 @@ def test_traceback_only_on_request(start, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")
 def test_ctrl_c_is_quiet(tokenizer):
-    command = [sys.executable, "-m", "hf_bpe.cli", "encode", str(tokenizer)]
+    """While it waits for standard input, and says so here: importing may take a second or ten."""
+    program = """if True:
+        import sys
+        from types import SimpleNamespace
+        from hf_bpe.cli import main
+
+        def read(stdin=sys.stdin.buffer):
+            print("waiting", flush=True)
+            return stdin.read()
+
+        sys.stdin = SimpleNamespace(buffer=SimpleNamespace(read=read))
+        main()
+    """
+    command = [sys.executable, "-c", program, "encode", str(tokenizer)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:
-        time.sleep(2)  # it now waits for standard input
+        assert process.stdout.readline() == b"waiting\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 

@@ -62,3 +62,12 @@ def test_without_a_hub_it_says_so_in_one_line(folder: Path, monkeypatch: pytest.
 def test_what_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
     done = push(tmp_path, "me/tok")
     assert (done.exit_code, "no tokenizer.json" in done.output) == (1, True)
+
+
+def test_a_dry_run_shows_the_readme_of_the_folder_as_that_is_what_would_be_sent(folder: Path, tmp_path: Path) -> None:
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "README.md").write_text("# Mine\n")
+    assert push(tmp_path, "me/tok", "--dry-run").output.strip() == "# Mine"
+    (tmp_path / "README.md").write_text(push(folder, "me/old", "--dry-run").output.rstrip() + "\n", "utf-8")
+    assert "# tok" in push(tmp_path, "me/tok", "--dry-run").output

@@ -19,7 +19,7 @@ from conversion.loss import measure
 from conversion.registry import FORMATS, format_for_reading
 from conversion.sentencepiece.model import reserved_tokens
 from conversion.verdict import Checks
-from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Piece, SentencePieceRules, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, FormatError, Piece, SentencePieceRules, TokenizerSpec
 from hf_bpe.pieces import byte_piece
 from tests.conversion.support import spec_of_tokens, spec_with_unreachable_token
 from tests.support.pieces import PACKAGED
@@ -255,3 +255,30 @@ def test_what_is_measured_of_an_exact_conversion_is_nothing(tmp_path, target):
     assert checks.losses == []
     loss = measure(spec, chosen.as_run(held, contents, PATH[target]))
     assert (loss.builtin.differing, loss.smallest) == (0, None)
+
+
+# -- what is refused on reading ---------------------------------------------------------------------------------------
+
+SPOKEN = {"tiktoken", "gpt2", "vocab-merges", "gguf"}
+"""Formats whose special tokens the caller may say."""
+
+
+@pytest.mark.parametrize("source", [name for name in BYTE_LEVEL if name not in ("tiktoken-plugin", "huggingface")])
+def test_a_text_of_two_ids_is_refused_by_name(tmp_path, source):
+    path = write(plain(), tmp_path, source)
+    given = {"special_tokens": {" ab": 999}} if source in SPOKEN else {}
+    if source == "tokenizer.json":
+        added = {"id": 261, "content": " ab", "special": True}
+        data = json.loads(path.read_text("utf-8"))
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        path.write_text(json.dumps(data | {"added_tokens": [added | flags]}), "utf-8")
+    if source == "tekken":
+        data = json.loads(path.read_text("utf-8"))
+        data["config"] |= {"default_num_special_tokens": 1, "default_vocab_size": data["config"]["default_vocab_size"] + 1}
+        data["special_tokens"] = [{"rank": 0, "token_str": " ab", "is_control": True}]
+        path.write_text(json.dumps(data), "utf-8")
+    if source == "minbpe":
+        lines = path.read_text("utf-8").split("\n")
+        path.write_text("\n".join([*lines[:2], "1", "ab 999", *lines[3:]]), "utf-8")
+    with pytest.raises(FormatError, match=r"added token ' ?ab' has id \d+, but the same text has id \d+ in vocab, .* two ids"):
+        conversion.load(path, **given)

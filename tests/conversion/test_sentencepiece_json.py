@@ -104,6 +104,15 @@ def test_mistral_is_exact_in_tokenizers(version):
     assert stock(version).decode_batch(ids, skip_special_tokens=False) == [model.decode(i) for i in ids]
 
 
+def test_the_unknown_piece_between_user_defined_ones_is_one_piece_in_tokenizers():
+    spec = spec_of(Piece("[U]", kind="user_defined"), *map(Piece, "ab"), fallback=False, prepend_scheme="never")
+    texts = ["<unk>", "[U]<unk>[U]", "a<unk>b", "[U]<s>a[U]", "[U]<>[U]"]
+    with pytest.raises(ConversionRefused, match="'<s>' would be found, which merging never makes"):
+        to_dict(spec)
+    spec = spec_of(Piece("[U]", kind="user_defined"), *map(Piece, "abs"), fallback=False, prepend_scheme="never")
+    assert run_by_tokenizers(spec, texts) == processor(spec).encode(texts)
+
+
 @given(difficult_text())
 def test_mistral_is_exact_in_tokenizers_on_difficult_text(text):
     assert stock("v1").encode(text, add_special_tokens=False).ids == mistral_processor().encode(text)

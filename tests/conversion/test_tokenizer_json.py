@@ -230,7 +230,10 @@ def test_a_post_processor_is_left_to_others_and_named(post_processor):
         ({"normalizer": {"type": "Nmt"}}, r"\$.normalizer is Nmt"),
         ({"pre_tokenizer": None}, r"\$.pre_tokenizer is null; without a ByteLevel"),
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}}, "empty Sequence"),
-        ({"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}}, "ends with Metaspace"),
+        (
+            {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}},
+            "ends with Metaspace; a byte-level tokenizer has a ByteLevel step",
+        ),
         (
             {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [split("a"), BYTE_LEVEL | {"add_prefix_space": True}]}},
             "a space before every piece",

@@ -91,3 +91,23 @@ def test_chat(capsys):
     assert len(found["rendered, then encoded"]) == 7
     assert len(found["straight to ids"]) == 5
     assert "straight to ids: 5 special tokens" in capsys.readouterr().out
+
+
+def test_minbpe_exercise(capsys):
+    exercise = load_example("minbpe_exercise")
+    text = (EXAMPLES / "minbpe_exercise.py").read_text("utf-8")
+    basic, split, gpt4, special, saved = (step(text) for step in exercise.STEPS)
+    assert basic["decodes to the text"]
+    assert split["decodes to the text"]
+    num_bytes, ids = basic["bytes, ids"]
+    assert ids < num_bytes / 1.5
+    assert gpt4["ids"][:2] == [15339, 1917]
+    assert gpt4["decoded"] == exercise.GREETING
+    assert gpt4["merges"] == 100_000
+    assert gpt4["the id of byte 0"] == 188
+    assert special["refused"] == "<|endoftext|>"
+    assert special["allowed"][0] == exercise.VOCAB_SIZE
+    assert max(special["as text"]) < exercise.VOCAB_SIZE
+    assert all(saved.values())
+    exercise.main()
+    assert "1. Train on bytes" in capsys.readouterr().out

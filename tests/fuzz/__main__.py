@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, dialects, documents, patterns, pieces, random_specs, readers, short_strings
+from tests.fuzz import conversions, dialects, documents, patterns, pieces, random_specs, readers, short_strings, tiktoken_face
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -56,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
     calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
     calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
+    face = kinds.add_parser("tiktoken", parents=[common], help="every method of hf_bpe.tiktoken.Encoding, against tiktoken")
+    face.add_argument("--count", type=int, default=1_000_000, help="calls in all (default 1 million)")
+    face.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder of rank files such as o200k_base.tiktoken")
     return top
 
 
@@ -80,6 +83,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         from tests.fuzz import calls  # imports transformers, which takes seconds
 
         calls.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "tiktoken":
+        tiktoken_face.run(arguments.count, arguments.vocabularies, arguments.seed, tally)
         return
     if arguments.kind == "pieces":
         source = Documents(arguments.corpus)
@@ -106,6 +112,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "patterns": "patterns",
         "dialects": "patterns",
         "calls": "calls",
+        "tiktoken": "calls",
     }
     tally = Tally(units.get(arguments.kind, ""))
     try:

@@ -28,6 +28,7 @@ PATTERNS = [
     r"\w+(?!\S)|\s",
     r"\S{1,3}",
 ]
+STAGES = (r"\p{N}", r"[a-z]{1,2}|\s+", r"\p{Han}+|[^\p{Han}]+", r"\p{P}")
 STEPS = ("NFC", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip", Prepend("é"), Replace(r"\s+", " "))
 TEXTS = 12
 
@@ -77,6 +78,7 @@ def random_spec(generator: random.Random, alphabet: str) -> TokenizerSpec:
         "added_tokens": random_added_tokens(generator, vocab, alphabet),
         "normalizer": tuple(generator.choices(STEPS, k=generator.choice((0, 0, 1, 1, 3)))),
         "add_prefix_space": generator.random() < 0.2,
+        "stages": tuple(generator.sample(STAGES, generator.choice((0, 0, 0, 1, 2)))) if pattern else (),
     }
     if generator.random() < 0.25:
         lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in vocab.items()]
@@ -178,7 +180,7 @@ def mismatch(spec: TokenizerSpec, text: str, found: dict[str, Any], expected: di
     what = next(name for name in expected if found.get(name) != expected[name])
     vocab = {token: token_id for token, token_id in spec.vocab.items() if BYTES.get(token) != token_id}
     fields = f"pattern={spec.pattern!r}, added_tokens={spec.added_tokens!r}, ignore_merges={spec.ignore_merges!r}, unmatched={spec.unmatched!r}, "
-    fields += f"normalizer={spec.normalizer!r}, add_prefix_space={spec.add_prefix_space!r}"
+    fields += f"normalizer={spec.normalizer!r}, stages={spec.stages!r}, add_prefix_space={spec.add_prefix_space!r}"
     return Mismatch(
         f"{what}: {where}\ntext = {shown(text)}\nvocab = BYTES | {vocab!r}\nmerges = {spec.merges!r}\n{fields}\n"
         f"native = {found.get(what)!r}\nreference = {expected[what]!r}"

@@ -19,6 +19,7 @@ import conversion
 from conversion.registry import FORMATS
 from hf_bpe import AddedToken, Encoder, TokenizerSpec
 from hf_bpe.errors import HfBpeError
+from hf_bpe.normalizers import Prepend, Replace
 from tests.conversion.test_matrix import pieces, plain
 from tests.fuzz.subjects import Mismatch, Tally
 
@@ -62,9 +63,34 @@ TEXT_VALUES = [
 
 
 def small_specs() -> dict[str, TokenizerSpec]:
-    """One tokenizer that every byte-level format holds, one with more to say, and a SentencePiece model."""
-    added = (AddedToken("<s>", 261), AddedToken("<|x|>", 262, special=False, lstrip=True))
-    return {"plain": plain(), "rich": plain().replace(added_tokens=added), "pieces": pieces()}
+    """One tokenizer that every byte-level format holds, others with more to say, and a SentencePiece model."""
+    added = (AddedToken("<s>", 261), AddedToken("<|x|>", 262, special=False, lstrip=True, normalized=True))
+    steps = ("NFC", "StripLeft", Prepend("_"), Replace(r"\s{2,}", " "))
+    return {
+        "plain": plain(),
+        "rich": plain().replace(added_tokens=added),
+        "normalised": plain().replace(normalizer=steps, added_tokens=added),
+        "prefixed": plain().replace(normalizer="Lowercase", add_prefix_space=True),
+        "staged": plain().replace(stages=(r"[0-9]{3}", r"a(?=b)|b")),
+        "pieces": pieces(),
+    }
+
+
+def with_steps(document: bytes) -> list[bytes]:
+    """A tokenizer.json with pre-tokenizers that are read and not written: one for each step, before ByteLevel and behind it."""
+    data = json.loads(document)
+    whole = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    steps = [
+        {"type": "Digits", "individual_digits": True},
+        {"type": "Punctuation", "behavior": "Contiguous"},
+        {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False},
+        {"type": "CharDelimiterSplit", "delimiter": " "},
+        {"type": "FixedLength", "length": 3},
+        {"type": "Whitespace"},
+    ]
+    rows = [[step, whole] for step in steps] + [[steps[1], whole, steps[0]]]
+    sequences = [{"type": "Sequence", "pretokenizers": row} for row in rows]
+    return [json.dumps(data | {"pre_tokenizer": sequence}).encode() for sequence in sequences]
 
 
 def sound_files() -> dict[str, list[Files]]:
@@ -82,6 +108,7 @@ def sound_files() -> dict[str, list[Files]]:
                 except HfBpeError:
                     continue
                 found.setdefault(name, []).append({str(path.relative_to(folder)): path.read_bytes() for path in paths})
+    found["tokenizer.json"] += [{SOUND_FILE: content} for content in with_steps(found["tokenizer.json"][0][SOUND_FILE])]
     found["huggingface"] = [{"sound/tokenizer.json": files[SOUND_FILE]} for files in found["tokenizer.json"]]
     return found
 

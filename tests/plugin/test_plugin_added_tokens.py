@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast
 
-from hf_bpe import ConversionRefused
+import conversion
+import hf_bpe
+from hf_bpe import ConversionRefused, TokenizerSpec
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.conftest import save_and_load_both
 from tests.plugin.samples import NAMES, make_spec
+from tests.support.vocabularies import byte_spec
 
 TEXT = "a <t> b<t>c  <t>  d x<t> <t>y <t><t> word<t>word <|end|><t>"
 
@@ -193,3 +198,56 @@ def test_bos_without_a_bos_token_is_refused() -> None:
     with pytest.raises(ValueError, match="add_bos_token=True needs bos_token"):
         HfBpeTokenizer.from_spec(spec, add_bos_token=True)
     assert HfBpeTokenizer.from_spec(spec, **NAMES, add_eos_token=True).encode("")[0] == spec.special_tokens["<|end|>"]
+
+
+@pytest.mark.parametrize("name", ["bos_token", "eos_token"])
+def test_a_token_that_is_not_set_is_put_around_nothing(spec: TokenizerSpec, name: str) -> None:
+    tokenizer = HfBpeTokenizer.from_spec(spec)
+    with pytest.warns(RuntimeWarning, match=f"has no {name}"):
+        setattr(tokenizer, f"add_{name}", True)
+    assert not getattr(tokenizer, f"add_{name}")
+    assert tokenizer("hello")["input_ids"] == tokenizer("hello", add_special_tokens=False)["input_ids"]
+
+
+def test_one_that_merging_can_also_make_counts_twice(tmp_path: Path) -> None:
+    spec = byte_spec("gpt2", added_tokens=(hf_bpe.AddedToken("\n", 10), hf_bpe.AddedToken("<s>", 256)))
+    both = save_and_load_both(HfBpeTokenizer.from_spec(spec), tmp_path)
+    for tokenizer in (both.ours, both.stock):
+        assert len(tokenizer) == len(tokenizer.get_vocab()) == 258
+        assert tokenizer.vocab_size == both.stock.vocab_size
+    for tokenizer in (both.ours, both.stock):
+        tokenizer.add_tokens(["<t>"])
+        assert tokenizer.convert_tokens_to_ids("<t>") == 258
+
+
+def test_nothing_is_added_if_one_could_not_be_found() -> None:
+    tokenizer = HfBpeTokenizer.from_spec(byte_spec("gpt2", normalizer=("Strip", "Lowercase")))
+    before = tokenizer.get_vocab()
+    with pytest.raises(ValueError, match="nothing is left of the added token ' '"):
+        tokenizer.add_tokens([AddedToken("<t>"), AddedToken(" ", normalized=True)])
+    with pytest.raises(ValueError, match="are both '<t>' once they are normalised"):
+        tokenizer.add_tokens([AddedToken("<t>", normalized=True), AddedToken("<T>", normalized=True)])
+    assert tokenizer.get_vocab() == before
+
+
+def test_what_makes_the_library_panic_is_saved(tmp_path: Path) -> None:
+    """Two tokens that take along the same white space, in text that saving compares."""
+    tokens = [hf_bpe.AddedToken(":", 58, rstrip=True), hf_bpe.AddedToken(" ", 32, special=False, lstrip=True)]
+    tokenizer = HfBpeTokenizer.from_spec(byte_spec("gpt2", added_tokens=tokens))
+    with pytest.raises(BaseException, match="bad split"):
+        tokenizers.Tokenizer.from_str(json.dumps(conversion.tokenizer_json.to_dict(tokenizer.spec))).encode("f(x):\n    x")
+    tokenizer.save_pretrained(tmp_path)
+    assert HfBpeTokenizer.from_pretrained(tmp_path).encode("f(x):\n    x") == tokenizer.encode("f(x):\n    x")
+
+
+@pytest.mark.parametrize("normalizer", [(), ("NFC",)], ids=str)
+def test_special_ones_hide_plain_ones_that_begin_inside_them_though_they_are_split(normalizer: Any, tmp_path: Path) -> None:
+    tokens = [
+        hf_bpe.AddedToken("<ab>", 256),
+        hf_bpe.AddedToken("b>c", 257, special=False),
+    ]
+    both = save_and_load_both(HfBpeTokenizer.from_spec(byte_spec("gpt2", added_tokens=tokens, normalizer=normalizer)), tmp_path)
+    for text in ("<ab>c", "b>c", "x <ab>c <ab", "< <ab> <", "<ab><ab>cb>c"):
+        for split in (True, False):
+            options = {"split_special_tokens": split, "return_offsets_mapping": True}
+            assert dict(both.ours(text, **options)) == dict(both.stock(text, **options)), (text, split)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 from transformers import PreTrainedTokenizerFast
 
+from hf_bpe import AddedToken, Encoder, Piece
+from hf_bpe.plugin import HfBpeTokenizer, placement
 from hf_bpe.plugin.shaping import Truncation
+from tests.plugin.samples import NAMES
+from tests.support.pieces import pieces_spec
+from tests.support.vocabularies import byte_spec
 
 TEXT = "Hello größer 안녕 world. <mask>  The end"
 
@@ -25,6 +32,12 @@ def test_each_id_knows_its_characters_and_its_word(saved: Any) -> None:
     assert result.tokens() == saved.ours.convert_ids_to_tokens(result["input_ids"])
     assert result.sequence_ids() == [0] * len(encoding)
     assert len(result.tokens()) == len(result["input_ids"])
+
+
+def test_offsets_are_the_same_without_the_compiled_engine(saved: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, expected = [TEXT, "", "a"], saved.ours([TEXT, "", "a"], return_offsets_mapping=True)
+    monkeypatch.setattr(placement, "load_native", lambda: None)
+    assert dict(saved.ours(texts, return_offsets_mapping=True)) == dict(expected)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -127,3 +140,38 @@ def test_special_ids_follow_every_change(tokenizer: Any) -> None:
     tokenizer.add_special_tokens({"cls_token": "<cls>", "extra_special_tokens": ["<e>"]})
     assert tokenizer.all_special_ids == tokenizer.convert_tokens_to_ids(tokenizer.all_special_tokens)
     assert tokenizer.convert_tokens_to_ids("<e>") in tokenizer.all_special_ids
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_alignment_tells_what_was_found_from_what_was_merged(engine: Any) -> None:
+    spec = byte_spec("gpt2", added_tokens=(AddedToken("\n", 10), AddedToken("<s>", 256, special=False)))
+    encoder = Encoder(spec, engine=engine)
+    assert encoder.align_batch(["a\n<s>"], disallowed_special=()).added.tolist() == [False, False, True]
+    assert encoder.align_batch(["a\n<s>"], allowed_special="all").added.tolist() == [False, True, True]
+    assert encoder.align_batch(["a\n<s>"], allowed_special="all").ids.tolist() == [97, 10, 256]
+
+
+TRIMS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+
+
+def test_trimmed_offsets_are_those_of_the_stock_class(spec: Any, tmp_path: Path) -> None:
+    HfBpeTokenizer.from_spec(spec, **NAMES).save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": TRIMS}))
+    ours, stock = HfBpeTokenizer.from_pretrained(tmp_path), PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    for text in (TEXT, "  a\n\n b ", " \t\n", "x <mask>  y", "word  plus ", "a\u3000 b"):
+        assert ours(text)[0].offsets == stock(text)[0].offsets, text
+
+
+@pytest.mark.parametrize("text", ["a   b", "   a", "a   ", " ", "", "  <s>  a  </s>  ", "a <s>", "a  b  c", "\u3000 a"])
+@pytest.mark.parametrize(("prefix", "suffix"), [("always", False), ("always", True), ("never", False)])
+def test_removed_and_added_spaces_stand_where_they_do_in_the_stock_class(
+    text: str, prefix: Any, suffix: bool, tmp_path: Path
+) -> None:
+    pieces = [Piece("<s>", 0.0, "control"), Piece("</s>", 0.0, "control"), *map(Piece, "\u2581abc"), Piece("\u2581a", -1.0)]
+    spec = pieces_spec(*pieces, prepend_scheme=prefix, treat_whitespace_as_suffix=suffix, remove_extra_whitespaces=True)
+    HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
+    ours, stock = HfBpeTokenizer.from_pretrained(tmp_path), PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    for split in (False, True):
+        found, expected = (tokenizer(text, split_special_tokens=split)[0] for tokenizer in (ours, stock))
+        assert (found.ids, found.offsets, found.word_ids) == (expected.ids, expected.offsets, expected.word_ids)

@@ -126,5 +126,7 @@ def test_errors(tokenizer: Any, spec: Any) -> None:
     for wrong in ("text", {"role": "user"}, 1, None):
         with pytest.raises(TypeError, match="list of messages"):
             tokenizer.encode_chat(wrong)
+    with pytest.raises(TypeError, match="no return_dict: it always gives ids"):
+        tokenizer.encode_chat(CHAT, return_dict=False)
     with pytest.raises(ValueError, match="empty"):
         tokenizer.encode_chat([])

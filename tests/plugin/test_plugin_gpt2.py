@@ -55,3 +55,14 @@ def test_a_folder_saved_by_stock(data: Path, tmp_path: Path) -> None:
     assert (ours.vocab_size, len(ours), ours.eos_token_id) == (stock.vocab_size, len(stock), stock.eos_token_id)
     again = save_and_load_both(ours, tmp_path / "again")
     assert again.stock(TEXTS)["input_ids"] == stock(TEXTS)["input_ids"]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_caller_decides_on_the_space_before_texts(gpt2: Any, tmp_path: Path, wanted: bool) -> None:
+    tokenizer = HfBpeTokenizer.from_pretrained(gpt2.folder, add_prefix_space=wanted)
+    assert tokenizer.add_prefix_space is wanted
+    assert tokenizer.tokenize("Hello")[0] == ("ĠHello" if wanted else "Hello")
+    again = save_and_load_both(tokenizer, tmp_path)
+    assert again.ours.add_prefix_space is wanted
+    assert again.ours(TEXTS)["input_ids"] == again.stock(TEXTS)["input_ids"] == tokenizer(TEXTS)["input_ids"]
+    assert again.ours.vocab_size == gpt2.ours.vocab_size

@@ -242,6 +242,72 @@ def test_an_argument_that_means_nothing_is_refused(tokenizer: Any, hub: Hub) -> 
     assert set(hub.repositories) == {"me/tok"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"language": 5}, "language=5"),
+        ({"corpus": "a file"}, "corpus='a file'"),
+        ({"card": 5}, "card=5"),
+        ({"tags": [5]}, "tags"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_and_nothing_is_pushed(
+    tokenizer: Any, hub: Hub, arguments: Any, says: str
+) -> None:
+    with pytest.raises(TypeError, match=says):
+        tokenizer.push_to_hub("me/tok", **arguments)
+    assert not hub.repositories["me/tok"].files()
+
+
+@pytest.fixture
+def without_xet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hf_xet package speaks a protocol of its own with the Hub's storage; the older one does there as well."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+
+
+@pytest.mark.usefixtures("without_xet")
+def test_large_files_go_apart_from_the_commit_and_come_back(tokenizer: Any, hub: Hub, tmp_path: Path) -> None:
+    hub.large = 2000
+    tokenizer.push_to_hub("me/tok")
+    assert hub.repositories["me/tok"].files()["tokenizer.json"] in hub.objects.values()
+    loaded = HfBpeTokenizer.from_pretrained("me/tok", cache_dir=tmp_path)
+    assert loaded(TEXTS)["input_ids"] == tokenizer(TEXTS)["input_ids"]
+
+
+@pytest.mark.usefixtures("without_xet")
+def test_large_files_that_do_not_arrive_leave_no_commit(tokenizer: Any, hub: Hub) -> None:
+    hub.large = 2000
+    hub.fail = lambda method, path: 403 if method == "PUT" else None
+    with pytest.raises(HubAccessDenied, match="this token may not write"):
+        tokenizer.push_to_hub("me/tok")
+    assert not hub.repositories["me/tok"].files()
+
+
+def test_one_tag_needs_no_list(tokenizer: Any) -> None:
+    assert ModelCard(tokenizer.model_card("me/tok", tags="poems")).data.tags == ["tokenizer", "bpe", "poems"]
+
+
+def test_a_repository_that_is_there_keeps_its_visibility_or_nothing_is_sent(tokenizer: Any, hub: Hub) -> None:
+    hub.add("me/tok")
+    with pytest.raises(HubError, match="is public and private=True"):
+        tokenizer.push_to_hub("me/tok", private=True)
+    assert not hub.repositories["me/tok"].files()
+    tokenizer.push_to_hub("me/tok", private=False)
+    tokenizer.push_to_hub("me/secret", private=True)
+    tokenizer.push_to_hub("me/secret", private=True, commit_message="again")
+
+
+def test_the_way_a_folder_was_saved_is_kept_unless_another_is_asked_for(tokenizer: Any, hub: Hub, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path, auto="remote-code")
+    again = HfBpeTokenizer.from_pretrained(tmp_path)
+    again.push_to_hub("me/tok")
+    assert "tokenization_hf_bpe.py" in hub.repositories["me/tok"].files()
+    again.push_to_hub("me/tok", auto="marker")
+    assert "tokenization_hf_bpe.py" not in hub.repositories["me/tok"].files()
+    again.save_pretrained(tmp_path, auto="marker")
+    assert not (tmp_path / "tokenization_hf_bpe.py").exists()
+
+
 # -- other folders and other processes --------------------------------------------------------------------------------
 
 

@@ -69,6 +69,8 @@ def test_only_the_recipe_with_code_writes_code(example: Any, tmp_path: Path) -> 
         assert ("auto_map" in json.loads((tmp_path / auto / "tokenizer_config.json").read_text())) is code
         again = HfBpeTokenizer.from_pretrained(tmp_path / auto)
         again.save_pretrained(tmp_path / "again")
+        assert (tmp_path / "again" / CODE_FILE).is_file() == code
+        again.save_pretrained(tmp_path / "again", auto="marker")
         assert not list((tmp_path / "again").glob("*.py"))
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tokenizers import AddedToken
 
+from hf_bpe.normalizers import Prepend
 from hf_bpe.plugin import HfBpeTokenizer
-from tests.plugin.samples import CORPUS
+from hf_bpe.plugin.loading import read_document
+from tests.plugin.samples import CORPUS, NAMES, make_spec
 
 
 def test_split_template_and_special_tokens_stay(saved: Any) -> None:
@@ -35,6 +39,48 @@ def test_special_tokens_are_renamed_and_added(saved: Any) -> None:
     assert "<|bos|>" not in new.get_vocab()
     assert new.convert_tokens_to_ids("<new>") in new.all_special_ids
     assert new.tokenize("a  <l>b")[1] == "<l>"
+
+
+def test_every_rule_for_text_stays() -> None:
+    old = HfBpeTokenizer.from_spec(
+        make_spec(pattern=r"\w+|[^\w\s]+").replace(
+            stages=(r"\d", "[a-c]+"), unmatched="drop", normalizer=("NFKC", Prepend("é")), add_prefix_space=True
+        )
+    )
+    new = old.train_new_from_iterator(CORPUS, 300).spec
+    for rule in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space"):
+        assert getattr(new, rule) == getattr(old.spec, rule), rule
+    assert not any(len(token) > 1 and token[-1:].isdigit() for token in new.vocab)  # the second stage held in training as well
+
+
+def test_settings_in_force_stay(tmp_path: Path) -> None:
+    made = HfBpeTokenizer.from_spec(make_spec(), **NAMES, model_max_length=7, cls_token="<|im|>")
+    made.save_pretrained(tmp_path)
+    old = HfBpeTokenizer.from_pretrained(tmp_path, model_input_names=["input_ids"])
+    old.padding_side, old.truncation_side, old.split_special_tokens, old.chat_template = "left", "left", True, "{{ messages }}"
+    new = old.train_new_from_iterator(CORPUS, 300)
+    settings = (
+        "padding_side",
+        "truncation_side",
+        "model_input_names",
+        "model_max_length",
+        "split_special_tokens",
+        "chat_template",
+    )
+    for name in (*settings, "special_tokens_map", "extra_special_tokens", "clean_up_tokenization_spaces"):
+        assert getattr(new, name) == getattr(old, name), name
+    assert new(["The quick brown fox", "x"], padding=True, truncation=True)["input_ids"][1][0] == new.pad_token_id
+
+
+def test_offsets_without_spaces_stay_so() -> None:
+    document = json.loads(HfBpeTokenizer.from_spec(make_spec()).backend_tokenizer.to_str())
+    document["post_processor"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    old = HfBpeTokenizer(loaded=read_document(document, "a test"))
+    new = old.train_new_from_iterator(CORPUS, 400)
+    text = "The quick  brown"
+    for tokenizer in (old, new):
+        assert not any(" " in text[start:stop] for start, stop in tokenizer(text)[0].offsets)
+    assert any(token.startswith("Ġ") and len(token) > 1 for token in new.tokenize(text))  # there was something to leave out
 
 
 @pytest.mark.parametrize("prefix", [True, False])

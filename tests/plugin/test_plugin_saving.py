@@ -150,7 +150,8 @@ def test_the_vocabulary_alone(tokenizer: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["single", "single in config", "several", "none"])
 def test_chat_templates_come_back_and_earlier_ones_do_not(spec: Any, tmp_path: Path, version: str) -> None:
     templates: dict[str, Any] = {"several": {"default": CHAT_TEMPLATE, "short": "{{ messages[0]['content'] }}"}, "none": None}
-    HfBpeTokenizer.from_spec(spec, chat_template="{# an earlier one #}").save_pretrained(tmp_path)
+    earlier = {"default": "{{ 'an earlier one' }}", "stale": "{{ 'another' }}"}
+    HfBpeTokenizer.from_spec(spec, chat_template=earlier).save_pretrained(tmp_path)
     for stale in ("special_tokens_map.json", "added_tokens.json"):
         (tmp_path / stale).write_text('{"<stale>": 3}')
     template = templates.get(version, CHAT_TEMPLATE)
@@ -160,6 +161,14 @@ def test_chat_templates_come_back_and_earlier_ones_do_not(spec: Any, tmp_path: P
         loaded = cls.from_pretrained(tmp_path)
         assert loaded.chat_template == template
         assert len(loaded) == len(tokenizer)
+
+
+@pytest.mark.parametrize("name", ["../escaped", "a/b", "", "..", "a\\b", "nul\0"])
+def test_a_chat_template_cannot_be_written_outside_the_folder(tokenizer: Any, tmp_path: Path, name: str) -> None:
+    tokenizer.chat_template = {"default": CHAT_TEMPLATE, name: "{{ 'escaped' }}"}
+    with pytest.raises(ValueError, match="its name must be one that a file can have"):
+        tokenizer.save_pretrained(tmp_path / "folder")
+    assert not list(tmp_path.iterdir())
 
 
 def test_saving_over_a_folder_replaces_it(tokenizer: Any, tmp_path: Path) -> None:

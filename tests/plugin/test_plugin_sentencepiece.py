@@ -153,6 +153,16 @@ def test_no_prefix_space_where_none_is_wanted(spec: TokenizerSpec, tmp_path: Pat
     assert tokenizer.decode(tokenizer.encode(" hello"), skip_special_tokens=True) == " hello"
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_caller_decides_on_the_space_where_there_is_a_tokenizer_json_too(
+    spec: TokenizerSpec, tmp_path: Path, wanted: bool
+) -> None:
+    HfBpeTokenizer.from_spec(spec).save_pretrained(tmp_path)
+    tokenizer = HfBpeTokenizer.from_pretrained(tmp_path, add_prefix_space=wanted)
+    assert tokenizer.add_prefix_space is wanted
+    assert tokenizer.tokenize("hello")[0].startswith("▁") is wanted
+
+
 def test_a_model_without_dummy_prefix_stays_without(tmp_path: Path) -> None:
     folder = write_folder(small_spec(add_dummy_prefix=False), tmp_path)
     assert HfBpeTokenizer.from_pretrained(folder, legacy=True).spec.sentencepiece.prepend_scheme == "never"

@@ -43,12 +43,17 @@ def _commit(files: dict[str, bytes], salt: str) -> tuple[str, dict[str, bytes]]:
 
 @dataclass
 class Hub:
-    """What the server holds. fail: called with each request's method and path; it may return a status to answer, or 0 to hang up."""
+    """What the server holds. fail: called with each request's method and path; it may return a status to answer, or 0 to hang up.
+
+    Files of `large` bytes or more are sent apart from the commit, which names them by their hash (LFS), as on the real Hub.
+    """
 
     url: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     fail: Callable[[str, str], int | None] = lambda method, path: None
+    large: int = 10_000_000
+    objects: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, repo_id: str, files: dict[str, bytes] | None = None, *, private: bool = False) -> Repository:
         repository = self.repositories[repo_id] = Repository(private)
@@ -93,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    do_GET = do_POST = do_HEAD = _serve  # noqa: N815  # the names http.server calls
+    do_GET = do_POST = do_HEAD = do_PUT = _serve  # noqa: N815  # the names http.server calls
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", ""):
@@ -138,9 +143,23 @@ class _Handler(BaseHTTPRequestHandler):
                 )
             case ["api", "models", owner, name, *rest]:
                 return self._model(f"{owner}/{name}", rest, body)
+            case [owner, name, "info", "lfs", "objects", "batch"]:
+                return self._batch(f"{owner}/{name.removesuffix('.git')}", json.loads(body))
+            case ["objects", oid]:
+                if hashlib.sha256(body).hexdigest() != oid:
+                    raise _Answer(400, message="not what was announced")
+                self.hub.objects[oid] = body
+                return 200, b"", {}
             case [owner, name, "resolve", *rest]:
                 return self._file(f"{owner}/{name}", rest)
         raise _Answer(404)
+
+    def _batch(self, repo_id: str, wanted: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+        self._may_write(repo_id.split("/")[0])
+        missing = [entry for entry in wanted["objects"] if entry["oid"] not in self.hub.objects]
+        actions = {entry["oid"]: {"upload": {"href": f"{self.hub.url}/objects/{entry['oid']}"}} for entry in missing}
+        objects = [{**entry, "actions": actions.get(entry["oid"], {})} for entry in wanted["objects"]]
+        return 200, {"transfer": "basic", "objects": objects}, {"Content-Type": "application/vnd.git-lfs+json"}
 
     def _create(self, wanted: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
         owner = wanted.get("organization") or USER
@@ -196,7 +215,14 @@ class _Handler(BaseHTTPRequestHandler):
                 return 200, entries, {}
             case ["preupload", *revision]:
                 self._found(repository, "/".join(revision))
-                modes = [{"path": f["path"], "uploadMode": "regular", "shouldIgnore": False} for f in json.loads(body)["files"]]
+                modes = [
+                    {
+                        "path": f["path"],
+                        "uploadMode": "lfs" if f["size"] >= self.hub.large else "regular",
+                        "shouldIgnore": False,
+                    }
+                    for f in json.loads(body)["files"]
+                ]
                 return 200, {"files": modes}, {}
             case ["commit", *revision]:
                 return self._commit(repo_id, repository, "/".join(revision), body, "create_pr" in query)
@@ -223,6 +249,8 @@ class _Handler(BaseHTTPRequestHandler):
                 repository.messages.append(value["summary"])
             elif line["key"] == "file":
                 files[value["path"]] = base64.b64decode(value["content"])
+            elif line["key"] == "lfsFile":
+                files[value["path"]] = self.hub.objects[value["oid"]]
             else:
                 assert line["key"] == "deletedFile", line["key"]
                 del files[value["path"]]

@@ -139,18 +139,29 @@ impl Model {
         })
     }
 
-    /// Matches the added tokens that are not special and those `allowed` names; fails on those `forbidden` names.
+    /// Matches the added tokens that are not special and those `allowed` names; fails on those `forbidden` names. Where no special one
+    /// is allowed, they hide others that begin inside them, as in `tokenizers`; else only those that are matched are looked for, as in
+    /// tiktoken.
     pub fn policy(&self, allowed: impl Fn(&str) -> bool, forbidden: impl Fn(&str) -> bool) -> Result<Policy, EngineError> {
+        let passes_special = !self.added.iter().any(|token| token.special && allowed(&token.content));
         let is_matched = |token: &AddedToken| !token.special || allowed(&token.content);
         let is_forbidden = |token: &AddedToken| forbidden(&token.content);
-        let choose = |normalized: bool, wanted: &dyn Fn(&AddedToken) -> bool| {
-            let tokens = self.added.iter().filter(|token| self.finds_normalised(token) == normalized && wanted(token)).cloned().collect();
-            match &self.dialect {
-                Dialect::ByteLevel { normalizer, .. } if normalized => Matcher::normalised(tokens, normalizer),
-                _ => Matcher::new(tokens),
-            }
+        let choose = |normalized: bool, wanted: &dyn Fn(&AddedToken) -> bool| -> Vec<AddedToken> {
+            self.added.iter().filter(|token| self.finds_normalised(token) == normalized && wanted(token)).cloned().collect()
         };
-        let want = |normalized| Ok(Wanted { matched: choose(normalized, &is_matched)?, forbidden: choose(normalized, &is_forbidden)? });
+        let finder = |normalized: bool, tokens| match &self.dialect {
+            Dialect::ByteLevel { normalizer, .. } if normalized => Matcher::normalised(tokens, normalizer),
+            _ => Matcher::new(tokens),
+        };
+        let want = |normalized| {
+            let mut matched = choose(normalized, &is_matched);
+            if passes_special && !matched.is_empty() {
+                matched = choose(normalized, &|_| true);
+            }
+            let matched = finder(normalized, matched)?;
+            let matched = if passes_special { matched.passing_special() } else { matched };
+            Ok(Wanted { matched, forbidden: finder(normalized, choose(normalized, &is_forbidden))? })
+        };
         Ok(Policy { written: want(false)?, normalised: want(true)? })
     }
 
@@ -250,6 +261,22 @@ impl Model {
             (None, Dialect::SentencePiece(model)) => self.encode_pieces(model, &text[span.clone()], span.start == 0, &mut scratch, sink),
         })?;
         // Not after an error or a panic: its batch may hold pieces of the text that failed.
+        self.give_back(scratch);
+        Ok(())
+    }
+
+    /// Appends the ids of one piece, which need not be UTF-8. `whole`: a piece that is a token is taken as that where the tokenizer
+    /// ignores merges; else it is merged all the same.
+    pub fn encode_piece(&self, piece: &[u8], whole: bool, out: &mut Vec<u32>) -> Result<(), EngineError> {
+        let Dialect::ByteLevel { vocabulary, .. } = &self.dialect else {
+            return Err(EngineError::Spec("a SentencePiece model merges characters, not pieces of bytes; encode the text".to_owned()));
+        };
+        if let Some(id) = self.whole_token(piece).filter(|_| whole) {
+            out.push(id);
+            return Ok(());
+        }
+        let mut scratch = self.take_scratch()?;
+        vocabulary.merge(piece, &mut scratch.merge, out);
         self.give_back(scratch);
         Ok(())
     }

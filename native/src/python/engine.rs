@@ -16,6 +16,7 @@ use super::{
     ints::{SharedInts, read_ids},
     normalizer::{self, StepFields},
     ragged::{self, Id},
+    spans,
     text::Text,
     vocabulary::Vocabulary,
 };
@@ -43,8 +44,6 @@ pub struct Engine {
 type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
 /// Ids and, per text, where its ids begin.
 type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
-/// Ids, where they stand in the text, and in which of its pieces.
-type Placed<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
 
 #[pymethods]
 impl Engine {
@@ -64,8 +63,7 @@ impl Engine {
         stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let model = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
-            let then = stages.iter().map(|(pattern, family)| Splitter::new(Some(pattern), family.as_deref(), true));
-            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(then.collect::<Result<_, _>>()?);
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(&stages)?;
             Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
         });
         let model = model.map_err(|error| raise(py, error))?;
@@ -143,6 +141,15 @@ impl Engine {
         self.ints.list(py, &ids)
     }
 
+    /// Ids of one piece of bytes, which is not split.
+    fn encode_piece(&self, py: Python<'_>, piece: &[u8], whole: bool) -> PyResult<Vec<u32>> {
+        run(py, piece.len(), || {
+            let mut ids = Vec::new();
+            self.model.encode_piece(piece, whole, &mut ids)?;
+            Ok(ids)
+        })
+    }
+
     fn encode_to_numpy<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, narrow: bool) -> PyResult<Bound<'py, PyAny>> {
         Ok(if narrow {
             PyArray1::from_vec(py, self.ids::<u16>(py, &text, policy)?).into_any()
@@ -214,22 +221,16 @@ impl Engine {
         run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
     }
 
-    /// Ids; the first and last-plus-one byte or character of each, one after the other; the number of the piece of each.
-    fn encode_with_offsets<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, characters: bool) -> PyResult<Placed<'py>> {
-        let text = text.as_str();
-        let (mut ids, mut spans, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
-        run(py, text.len(), || {
-            self.model.encode_spans(text, &policy.0, !characters, |id, span, piece| {
-                ids.push(id);
-                pieces.push(piece);
-                spans.push(span.start as i64);
-                spans.push(span.end as i64);
-            })
-        })?;
-        if characters && !text.is_ascii() {
-            to_characters(text.as_bytes(), self.model.cuts_characters(), &mut spans);
-        }
-        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, spans), PyArray1::from_vec(py, pieces)))
+    fn encode_batch_with_offsets<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Text>,
+        policy: &Policy,
+        num_threads: usize,
+        characters: bool,
+    ) -> PyResult<spans::Arrays<'py>> {
+        let bytes = texts.iter().map(|text| text.as_str().len()).sum();
+        Ok(run(py, bytes, || spans::encode(&self.model, &policy.0, &texts, num_threads, characters))?.into_arrays(py))
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
@@ -379,23 +380,4 @@ fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usi
         return Err(PyValueError::new_err(shown));
     }
     Ok(bounds)
-}
-
-/// From bytes to characters: those that a span touches, or, without `last_in_part`, but for one that it ends inside.
-fn to_characters(text: &[u8], last_in_part: bool, spans: &mut [i64]) {
-    let (mut byte, mut characters) = (0, 0);
-    // How many characters begin before a byte.
-    let mut begun = |until: usize| {
-        let begin = |from: usize, to: usize| text[from..to].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as i64;
-        // Back a little where spans overlap: counting anew from the start would be quadratic.
-        characters += if until < byte { -begin(until, byte) } else { begin(byte, until) };
-        byte = until;
-        characters
-    };
-    for span in spans.chunks_exact_mut(2) {
-        let [start, end] = [span[0] as usize, span[1] as usize];
-        let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
-        span[0] = begun(start) - i64::from(is_inside(start) && (start < end || !last_in_part));
-        span[1] = begun(end) - i64::from(is_inside(end) && !last_in_part);
-    }
 }

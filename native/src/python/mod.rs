@@ -6,6 +6,7 @@ mod errors;
 mod ints;
 mod normalizer;
 mod ragged;
+mod spans;
 mod text;
 mod training;
 mod vocabulary;
@@ -41,6 +42,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<vocabulary::Vocabulary>()?;
     module.add_class::<training::WordCounter>()?;
     module.add_function(wrap_pyfunction!(recover_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(spans::pairs, module)?)?;
+    module.add_function(wrap_pyfunction!(training::learn_first_seen, module)?)?;
     documents::register(module)?;
     module.add("FAMILIES", FAMILIES)?;
     module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)

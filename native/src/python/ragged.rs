@@ -29,9 +29,6 @@ impl Id for u16 {
     }
 }
 
-/// Texts that one thread takes at a time come to about this many bytes.
-const SHARE: usize = 1 << 18;
-
 /// The ids of some texts, and how many each has.
 #[derive(Debug, Default)]
 struct Share<I> {
@@ -48,39 +45,33 @@ pub fn encode<'t, I: Id>(
     size: impl Fn(usize) -> usize,
     threads: usize,
 ) -> Result<Ragged<I>, EngineError> {
-    let mut starts = vec![0];
-    let mut gathered = 0;
-    for number in 0..texts {
-        gathered += size(number);
-        if gathered >= SHARE {
-            starts.push(number + 1);
-            gathered = 0;
-        }
-    }
-    if starts.last() != Some(&texts) {
-        starts.push(texts);
-    }
-    let shares = starts.len() - 1;
-    let work = |share: usize, into: &mut Share<I>| {
-        for number in starts[share]..starts[share + 1] {
-            let before = into.ids.len();
-            model.encode(text(number)?, policy, &mut |ids| into.ids.extend(ids.iter().map(|id| I::cut(*id))))?;
-            into.lengths.push(into.ids.len() - before);
-        }
+    let shares = parallel::gather(texts, size, threads, |number, share: &mut Share<I>| {
+        let before = share.ids.len();
+        model.encode(text(number)?, policy, &mut |ids| share.ids.extend(ids.iter().map(|id| I::cut(*id))))?;
+        share.lengths.push(share.ids.len() - before);
         Ok(())
-    };
-    if threads.min(shares) <= 1 {
-        // One array from the beginning: nothing to put together.
-        let mut all = Share::default();
-        (0..shares).try_for_each(|share| work(share, &mut all))?;
-        return Ok(Ragged::of(vec![all]));
+    })?;
+    let offsets = bounds(shares.iter().flat_map(|share| &share.lengths));
+    Ok(Ragged { ids: joined(shares.into_iter().map(|share| share.ids).collect()), offsets })
+}
+
+/// Where each begins that is as long as these, one after the other, and where the last ends.
+pub fn bounds<'l>(lengths: impl Iterator<Item = &'l usize>) -> Vec<i64> {
+    let mut end = 0;
+    std::iter::once(0)
+        .chain(lengths.map(|length| {
+            end += *length as i64;
+            end
+        }))
+        .collect()
+}
+
+/// All of them in one; nothing is copied where there is only one.
+pub fn joined<T: Clone>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    match parts.as_mut_slice() {
+        [only] => std::mem::take(only),
+        _ => parts.concat(),
     }
-    let each = |number: usize| {
-        let mut share = Share::default();
-        work(number, &mut share)?;
-        Ok(share)
-    };
-    Ok(Ragged::of(parallel::map(shares, threads, each)?))
 }
 
 /// Ids of several texts: text n has `ids[offsets[n]..offsets[n + 1]]`.
@@ -91,20 +82,6 @@ pub struct Ragged<I> {
 }
 
 impl<I: Id> Ragged<I> {
-    fn of(mut shares: Vec<Share<I>>) -> Self {
-        let mut offsets = vec![0];
-        let mut end = 0;
-        for length in shares.iter().flat_map(|share| &share.lengths) {
-            end += *length as i64;
-            offsets.push(end);
-        }
-        let ids = match shares.as_mut_slice() {
-            [only] => std::mem::take(&mut only.ids),
-            _ => shares.iter().map(|share| share.ids.as_slice()).collect::<Vec<_>>().concat(),
-        };
-        Self { ids, offsets }
-    }
-
     /// Two numpy arrays.
     pub fn into_arrays(self, py: Python<'_>) -> (Bound<'_, PyAny>, Bound<'_, PyArray1<i64>>) {
         (PyArray1::from_vec(py, self.ids).into_any(), PyArray1::from_vec(py, self.offsets))

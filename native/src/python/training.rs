@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     split::Splitter,
-    train::{self, Limits, learn_merges},
+    train::{self, Limits, Ties, learn_merges},
 };
 
 /// Counts the pieces of a corpus, then learns merges from the counts.
@@ -23,7 +23,8 @@ pub struct WordCounter(Option<train::WordCounter>);
 #[pymethods]
 impl WordCounter {
     #[new]
-    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens, normalizer, add_prefix_space))]
+    #[pyo3(signature = (*, pattern, family, keep_unmatched, special_tokens, normalizer, add_prefix_space, stages = Vec::new()))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         pattern: Option<&str>,
@@ -32,10 +33,11 @@ impl WordCounter {
         special_tokens: Vec<String>,
         normalizer: Vec<StepFields>,
         add_prefix_space: bool,
+        stages: Vec<(String, Option<String>)>,
     ) -> PyResult<Self> {
         let counter = normalizer::make(normalizer, add_prefix_space).and_then(|normalizer| {
-            Splitter::new(pattern, family, keep_unmatched)
-                .and_then(|splitter| train::WordCounter::new(normalizer, splitter, special_tokens))
+            let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(&stages)?;
+            train::WordCounter::new(normalizer, splitter, special_tokens)
         });
         counter.map(|counter| Self(Some(counter))).map_err(|error| raise(py, error))
     }
@@ -72,8 +74,16 @@ impl WordCounter {
                 told.map_err(|error| error.restore(py)).is_ok()
             })
         };
-        run(py, usize::MAX, move || learn_merges(&counter.into_words(), limits, tell))
+        run(py, usize::MAX, move || learn_merges(&counter.into_words(), limits, Ties::LowestIds, tell))
     }
+}
+
+/// Merges of words that were counted already; of equally frequent pairs the one that stands first in them.
+#[pyfunction]
+pub fn learn_first_seen(py: Python<'_>, words: Vec<(Vec<u8>, i64)>, num_merges: usize) -> PyResult<Vec<(u32, u32)>> {
+    let limits = Limits { merges: num_merges, min_frequency: 1, max_token_length: usize::MAX };
+    let go_on = |_| Python::attach(|py| py.check_signals().map_err(|error| error.restore(py)).is_ok());
+    run(py, usize::MAX, move || learn_merges(&words, limits, Ties::FirstSeen, go_on))
 }
 
 fn spent() -> PyErr {

@@ -165,11 +165,15 @@ impl SentencePiece {
         self.symbols(text, scratch, |symbol| out.extend_from_slice(self.compiled.outputs.get(symbol)));
     }
 
-    /// Calls `visit` with each of those ids, and the bytes it stands for.
-    pub fn for_each_source(&self, text: &[u8], scratch: &mut MergeScratch, visit: impl FnMut(u32, Source, Range<usize>)) {
+    /// Calls `visit` with each of those ids, and the bytes it stands for. `ids`: what `merge` gives for the text.
+    pub fn for_each_source(&self, text: &[u8], ids: &[u32], scratch: &mut MergeScratch, visit: impl FnMut(u32, Source, Range<usize>)) {
+        let Compiled { scores, outputs, .. } = &self.compiled;
+        if outputs.tell_sources(ids) {
+            return outputs.for_each_id_source(text, ids, visit);
+        }
         let mut symbols = Vec::new();
         self.symbols(text, scratch, |symbol| symbols.push(symbol));
-        self.compiled.outputs.for_each_source(text, &symbols, &self.compiled.scores.spellings, visit);
+        outputs.for_each_source(text, &symbols, &scores.spellings, visit);
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Outputs {
     /// Unused pieces: the two that come out again.
     apart: FxHashMap<u32, (u32, u32)>,
     is_piece: Vec<bool>,
+    /// Of pieces by id: how many bytes of text they stand for. 0 for the others.
+    lengths: Vec<u32>,
     byte_ids: Option<Box<[u32]>>,
     unknown: u32,
     escapes_spaces: bool,
@@ -48,6 +50,7 @@ impl Outputs {
             ends: Vec::with_capacity(ids.len()),
             apart: (0..).zip(0..ids.len()).filter_map(|(symbol, place)| Some((symbol, apart(place)?))).collect(),
             is_piece: ids.iter().map(Option::is_some).collect(),
+            lengths: lengths(spellings, ids),
             byte_ids: byte_ids.map(Into::into),
             unknown,
             escapes_spaces,
@@ -90,6 +93,29 @@ impl Outputs {
         if self.escapes_spaces && content == b" " { SPACE_SYMBOL.as_bytes() } else { content }
     }
 
+    /// Whether ids alone say which bytes each stands for. Unknown pieces do not: a character is one or several, by what begins like it.
+    pub fn tell_sources(&self, ids: &[u32]) -> bool {
+        self.byte_ids.is_some() || !ids.contains(&self.unknown)
+    }
+
+    /// Calls `visit` with each of the ids of a text, which tell their sources, and the bytes it stands for.
+    pub fn for_each_id_source(&self, text: &[u8], ids: &[u32], mut visit: impl FnMut(u32, Source, Range<usize>)) {
+        let mut ids = ids.iter().copied();
+        let mut at = 0;
+        while let Some(id) = ids.next() {
+            let length = self.lengths.get(id as usize).map_or(0, |length| *length as usize);
+            let end = if length > 0 { at + length } else { end_of_character(text, at) };
+            if length > 0 {
+                visit(id, Source::Whole, at..end);
+            } else {
+                let bytes = self.written(text.get(at..end).unwrap_or_default()).len();
+                let its_ids = std::iter::once(id).chain(ids.by_ref().take(bytes.saturating_sub(1)));
+                its_ids.enumerate().for_each(|(byte, id)| visit(id, Source::Byte(byte), at..end));
+            }
+            at = end;
+        }
+    }
+
     /// Calls `visit` with each id of a text that was merged into these symbols, and the bytes it stands for.
     pub fn for_each_source(&self, text: &[u8], symbols: &[u32], spellings: &Spellings, mut visit: impl FnMut(u32, Source, Range<usize>)) {
         let mut waiting: Vec<u32> = symbols.iter().rev().copied().collect();
@@ -105,7 +131,7 @@ impl Outputs {
                 visit(self.get(symbol)[0], Source::Whole, at..end);
             } else if at >= known_until {
                 // A character in one symbol or several.
-                known_until = (at + 1..text.len()).find(|next| text[*next] & 0xC0 != 0x80).unwrap_or(text.len());
+                known_until = end_of_character(text, at);
                 let is_byte = self.byte_ids.is_some();
                 for (byte, id) in self.unknown(self.written(&text[at..known_until])).into_iter().enumerate() {
                     visit(id, if is_byte { Source::Byte(byte) } else { Source::Unknown }, at..known_until);
@@ -114,4 +140,19 @@ impl Outputs {
             at = end;
         }
     }
+}
+
+fn lengths(spellings: &Spellings, ids: &[Option<u32>]) -> Vec<u32> {
+    let mut lengths = vec![0; ids.iter().flatten().max().map_or(0, |most| *most as usize + 1)];
+    for (symbol, id) in (0..).zip(ids) {
+        if let Some(id) = id {
+            lengths[*id as usize] = spellings.get(symbol).len() as u32;
+        }
+    }
+    lengths
+}
+
+/// Where the character that begins at `at` ends.
+fn end_of_character(text: &[u8], at: usize) -> usize {
+    (at + 1..text.len()).find(|next| text[*next] & 0xC0 != 0x80).unwrap_or(text.len())
 }

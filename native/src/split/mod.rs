@@ -67,9 +67,13 @@ impl Splitter {
         })
     }
 
-    /// This, and then within each piece the others, in order.
-    pub fn then(self, others: Vec<Self>) -> Self {
-        if others.is_empty() { self } else { Self::Stages(std::iter::once(self).chain(others).collect()) }
+    /// This, and then within each piece the others, in order: patterns with the family of each, if it has one.
+    pub fn then(self, others: &[(String, Option<String>)]) -> Result<Self, EngineError> {
+        if others.is_empty() {
+            return Ok(self);
+        }
+        let others = others.iter().map(|(pattern, family)| Self::new(Some(pattern), family.as_deref(), true));
+        Ok(Self::Stages(std::iter::once(Ok(self)).chain(others).collect::<Result<_, _>>()?))
     }
 
     /// Calls `visit` with the start and end of each piece, in bytes, left to right.

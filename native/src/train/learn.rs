@@ -8,6 +8,15 @@ use crate::error::EngineError;
 
 type Pair = (u32, u32);
 
+/// Which of equally frequent pairs is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ties {
+    /// The one with the lowest ids, left id first: the order of the words does not matter.
+    LowestIds,
+    /// The one that stands first in the words as they are by then, as in minbpe.
+    FirstSeen,
+}
+
 /// What bounds the vocabulary.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -38,30 +47,60 @@ struct Occurrences {
     places: Vec<u32>,
 }
 
+impl Ties {
+    /// What orders pairs of one count, lowest first.
+    fn key(self, pair: Pair, seen: &Occurrences, symbols: &[Symbol]) -> u64 {
+        match self {
+            Self::LowestIds => u64::from(pair.0) << 32 | u64::from(pair.1),
+            Self::FirstSeen => {
+                seen.places.iter().find(|place| pair_at(**place, symbols) == pair).map_or(u64::MAX, |place| u64::from(*place))
+            }
+        }
+    }
+}
+
+/// The symbol at a place and the one after it; one of them a border where there are no two.
+fn pair_at(place: u32, symbols: &[Symbol]) -> Pair {
+    let left = symbols[place as usize];
+    (left.id, symbols[left.next as usize % symbols.len()].id)
+}
+
 /// Learns merges from counted words. Ids 0..=255 are the bytes, the n-th merge makes id 256 + n. Each step merges the most
-/// frequent pair; of equally frequent ones the pair with the lowest ids, left id first.
+/// frequent pair; of equally frequent ones the one that `ties` says.
 ///
 /// A pair can only come about in the step that makes the younger of its two ids. So after that step its count can only
-/// fall, and one entry in the heap is enough: an entry whose count is out of date is put back with the right one.
+/// fall, and one entry in the heap is enough: an entry whose count is out of date is put back with the right one. Where the
+/// count is right, no occurrence was lost, so the first is where it was.
 ///
 /// `progress` is called with the merges done so far and stops the training by returning false.
-pub fn learn_merges(words: &[(Vec<u8>, i64)], limits: Limits, mut progress: impl FnMut(usize) -> bool) -> Result<Vec<Pair>, EngineError> {
+pub fn learn_merges(
+    words: &[(Vec<u8>, i64)],
+    limits: Limits,
+    ties: Ties,
+    mut progress: impl FnMut(usize) -> bool,
+) -> Result<Vec<Pair>, EngineError> {
     let mut symbols = lay_out(words)?;
     let mut pairs = first_pairs(&symbols, words);
     let mut length_of: Vec<usize> = vec![1; 256];
-    let mut heap: BinaryHeap<(i64, Reverse<Pair>)> = BinaryHeap::new();
+    let mut heap: BinaryHeap<(i64, Reverse<u64>, Pair)> = BinaryHeap::new();
     let fits = |pair: Pair, length_of: &[usize]| length_of[pair.0 as usize] + length_of[pair.1 as usize] <= limits.max_token_length;
-    heap.extend(pairs.iter().filter(|(pair, _)| fits(**pair, &length_of)).map(|(pair, seen)| (seen.count, Reverse(*pair))));
+    heap.extend(
+        pairs
+            .iter()
+            .filter(|(pair, _)| fits(**pair, &length_of))
+            .map(|(pair, seen)| (seen.count, Reverse(ties.key(*pair, seen, &symbols)), *pair)),
+    );
 
     let mut merges = Vec::new();
     while merges.len() < limits.merges {
-        let Some((count, Reverse(pair))) = heap.pop() else { break };
-        let now = pairs.get(&pair).map_or(0, |seen| seen.count);
+        let Some((count, _, pair)) = heap.pop() else { break };
+        let Some(seen) = pairs.get(&pair) else { continue };
+        let now = seen.count;
         if now < limits.min_frequency.max(1) {
             continue;
         }
         if now < count {
-            heap.push((now, Reverse(pair)));
+            heap.push((now, Reverse(ties.key(pair, seen, &symbols)), pair));
             continue;
         }
         let new_id = 256 + merges.len() as u32;
@@ -72,7 +111,7 @@ pub fn learn_merges(words: &[(Vec<u8>, i64)], limits: Limits, mut progress: impl
         heap.extend(
             made.into_iter()
                 .filter(|pair| fits(*pair, &length_of))
-                .filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(pair)))),
+                .filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(ties.key(pair, seen, &symbols)), pair))),
         );
         if merges.len() % 64 == 0 && !progress(merges.len()) {
             return Err(EngineError::Interrupted);

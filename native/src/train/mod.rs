@@ -4,4 +4,4 @@ mod count;
 mod learn;
 
 pub use count::WordCounter;
-pub use learn::{Limits, learn_merges};
+pub use learn::{Limits, Ties, learn_merges};

@@ -1,0 +1,19 @@
+"""tiktoken's readers of rank files, which are its own."""
+
+from tiktoken.load import (
+    check_hash,
+    data_gym_to_mergeable_bpe_ranks,
+    dump_tiktoken_bpe,
+    load_tiktoken_bpe,
+    read_file,
+    read_file_cached,
+)
+
+__all__ = [
+    "check_hash",
+    "data_gym_to_mergeable_bpe_ranks",
+    "dump_tiktoken_bpe",
+    "load_tiktoken_bpe",
+    "read_file",
+    "read_file_cached",
+]

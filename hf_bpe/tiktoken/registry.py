@@ -1,0 +1,104 @@
+"""Encodings by name: those that tiktoken finds, plugins included, and files or specs registered here."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import EllipsisType
+
+import conversion
+from hf_bpe.errors import EncodingError
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.tiktoken.core import Encoding
+
+__all__ = ["ENCODINGS", "get_encoding", "list_encoding_names", "register_encoding"]
+
+ENCODINGS: dict[str, Encoding] = {}
+"""Those that were asked for so far."""
+
+_registered: dict[str, Callable[[], TokenizerSpec]] = {}
+_lock = threading.RLock()
+
+
+def get_encoding(encoding_name: str) -> Encoding:
+    """The encoding of a name, made at the first call and kept.
+
+    Raises `EncodingError`, which is a `ValueError`, for an unknown name; `ConversionRefused` or `FormatError`, naming the encoding,
+    for one whose pattern or ranks are not run here.
+
+    >>> get_encoding("cl100k_base")  # doctest: +SKIP
+    <Encoding 'cl100k_base'>
+    """
+    if not isinstance(encoding_name, str):
+        raise EncodingError(f"Expected a string in get_encoding, got {type(encoding_name)}")
+    known = ENCODINGS.get(encoding_name)
+    if known is not None:
+        return known
+    with _lock:
+        if encoding_name not in ENCODINGS:
+            ENCODINGS[encoding_name] = _make(encoding_name)
+        return ENCODINGS[encoding_name]
+
+
+def _make(name: str) -> Encoding:
+    if name in _registered:
+        return Encoding.from_spec(_registered[name](), name)
+    if name not in tiktoken_names():
+        raise EncodingError(
+            f"Unknown encoding {name}.\nEncodings found: {list_encoding_names()}\nInstall the plugin of tiktoken that has it, or register a "
+            "file with register_encoding"
+        )
+    from tiktoken import registry
+
+    constructors = registry.ENCODING_CONSTRUCTORS or {}
+    return Encoding(**constructors[name]())
+
+
+def tiktoken_names() -> list[str]:
+    """The names that tiktoken finds in `tiktoken_ext`. Raises `ValueError`, as tiktoken does, where its plugins contradict each other."""
+    from tiktoken import registry
+
+    return registry.list_encoding_names()
+
+
+def list_encoding_names() -> list[str]:
+    """All names, tiktoken's first.
+
+    >>> "cl100k_base" in list_encoding_names()
+    True
+    """
+    return [*tiktoken_names(), *_registered]
+
+
+def register_encoding(
+    name: str,
+    source: str | os.PathLike[str] | TokenizerSpec,
+    *,
+    pattern: str | EllipsisType | None = ...,
+    special_tokens: Mapping[str, int] | None = None,
+) -> None:
+    """Let `get_encoding` find a tokenizer of your own, in this process.
+
+    source: a file or folder in any format that `conversion.load` reads, with `pattern` and `special_tokens` as there; it is read
+    when first asked for. Or a spec. Raises `EncodingError` for a name that is taken: one name must not come to mean two things.
+
+    >>> from hf_bpe import train
+    >>> register_encoding("pets", train(["cats and dogs, dogs and cats"], vocab_size=258, progress=False))
+    >>> get_encoding("pets").n_vocab
+    258
+    """
+    if not isinstance(name, str) or not name:
+        raise EncodingError(f"an encoding is named by a text, not by {name!r}")
+    with _lock:
+        if name in _registered or name in tiktoken_names():
+            raise EncodingError(f"there is an encoding {name!r} already; choose another name")
+        if isinstance(source, TokenizerSpec):
+            _registered[name] = partial(_same, source)
+        else:
+            _registered[name] = partial(conversion.load, source, pattern=pattern, special_tokens=special_tokens)
+
+
+def _same(spec: TokenizerSpec) -> TokenizerSpec:
+    return spec

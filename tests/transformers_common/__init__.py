@@ -1,0 +1,1 @@
+"""transformers' own common tokenizer tests, run against `HfBpeTokenizer`: `make transformers-tests`."""
