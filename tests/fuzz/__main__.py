@@ -67,14 +67,9 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
     if arguments.kind == "conversions":
         conversions.run(arguments.vocabularies, arguments.only, arguments.corpus, tally)
         return
-    if arguments.kind == "specs":
-        random_specs.run(arguments.count, arguments.seed, tally)
-        return
-    if arguments.kind == "patterns":
-        patterns.run(arguments.count, arguments.seed, tally)
-        return
-    if arguments.kind == "dialects":
-        dialects.run(arguments.count, arguments.seed, tally)
+    made_up = {"specs": random_specs.run, "patterns": patterns.run, "dialects": dialects.run}
+    if arguments.kind in made_up:
+        made_up[arguments.kind](arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
