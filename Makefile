@@ -46,6 +46,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
 	$(BIN)/python -m tests.fuzz dialects $(FUZZ)
 	$(BIN)/python -m tests.fuzz calls $(FUZZ)
+	$(BIN)/python -m tests.fuzz streams $(FUZZ)
 	$(BIN)/python -m tests.fuzz tiktoken $(FUZZ)
 
 # Ten million calls of the transformers plugin, and the memory held after each million.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hf_bpe.encoding import EncodedCorpus, encode_files, open_encoded
     from hf_bpe.engine import CacheInfo, Encoder, Ragged, native_available
     from hf_bpe.errors import (
+        BorderError,
         ChatTemplateError,
         ConversionRefused,
         CorpusError,
@@ -52,6 +53,7 @@ _HOMES = {
     "hf_bpe.encoding": ("EncodedCorpus", "encode_files", "open_encoded"),
     "hf_bpe.engine": ("CacheInfo", "Encoder", "Ragged", "native_available"),
     "hf_bpe.errors": (
+        "BorderError",
         "ChatTemplateError",
         "ConversionRefused",
         "CorpusError",
@@ -84,6 +86,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "NAMED_PATTERNS",
     "AddedToken",
+    "BorderError",
     "CacheInfo",
     "ChatTemplateError",
     "ConversionRefused",

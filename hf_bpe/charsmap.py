@@ -59,6 +59,24 @@ class Charsmap:
             return None
         return stop, self._strings[value : self._strings.index(b"\0", value)]
 
+    def may_go_on(self, text: bytes, start: int) -> bool:
+        """Whether more text could make a longer key of what stands at `start`: all of it begins one.
+
+        >>> charsmap = Charsmap(build_charsmap({b"ab": b"x"}))
+        >>> charsmap.may_go_on(b"ca", 1), charsmap.may_go_on(b"cb", 1)
+        (True, False)
+        """
+        units = self._units
+        place = _offset(units[0])
+        for position in range(start, len(text)):
+            byte = text[position]
+            place ^= byte
+            unit = units[place]
+            if unit & (_LEAF | 0xFF) != byte:
+                return False
+            place ^= _offset(unit)
+        return True
+
 
 def charsmap_defect(blob: bytes) -> str | None:
     """What SentencePiece would not load, or could read beyond the end of; None for a sound one."""

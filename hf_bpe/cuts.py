@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import find_named_pattern
 
-__all__ = ["can_cut", "last_cut"]
+__all__ = ["can_cut", "last_cut", "normalizes_parts"]
 
 # A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
 # before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
@@ -32,9 +32,18 @@ def can_cut(pattern: str | None, normalizer: Sequence[NormalizerStep] = (), add_
     >>> can_cut(resolve_pattern("gpt2"), ["NFC"]), can_cut(resolve_pattern("gpt2"), ["Strip"])
     (True, False)
     """
-    if add_prefix_space or any(step not in _NORMALIZES_PARTS for step in normalizer):
+    if not normalizes_parts(normalizer, add_prefix_space):
         return False
     return pattern is not None and find_named_pattern(pattern) is not None
+
+
+def normalizes_parts(normalizer: Sequence[NormalizerStep], add_prefix_space: bool) -> bool:
+    """Whether the parts of a text are normalised as the whole is, if an ASCII letter follows each part.
+
+    >>> normalizes_parts(["NFC", "Lowercase"], False), normalizes_parts(["Strip"], False)
+    (True, False)
+    """
+    return not add_prefix_space and all(step in _NORMALIZES_PARTS for step in normalizer)
 
 
 def last_cut(text: str | bytearray, end: int | None = None) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 __all__ = [
+    "BorderError",
     "ChatTemplateError",
     "ConversionRefused",
     "CorpusError",
@@ -98,6 +99,10 @@ class UnknownTokenError(HfBpeError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class BorderError(HfBpeError, ValueError):
+    """What may become of the end of a text cannot be proved for this tokenizer, or is more than was asked for."""
 
 
 class EncodingError(HfBpeError, ValueError):

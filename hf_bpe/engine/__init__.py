@@ -2,6 +2,6 @@
 
 from hf_bpe.engine.arrays import CacheInfo, Ragged
 from hf_bpe.engine.backends import native_available
-from hf_bpe.engine.encoder import Encoder
+from hf_bpe.engine.encoder import Encoder, SpecialTokens
 
-__all__ = ["CacheInfo", "Encoder", "Ragged", "native_available"]
+__all__ = ["CacheInfo", "Encoder", "Ragged", "SpecialTokens", "native_available"]

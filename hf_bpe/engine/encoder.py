@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Encoder"]
+__all__ = ["Encoder", "SpecialTokens"]
 
 SpecialTokens: TypeAlias = Literal["all"] | Collection[str]
 
@@ -404,14 +404,25 @@ class Encoder:
 
     # -- special tokens -----------------------------------------------------------------------------------------------
 
+    def special_sets(
+        self, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The special tokens that become their ids in a call with these arguments, and those that raise.
+
+        >>> encoder.special_sets(disallowed_special=())  # doctest: +SKIP
+        (frozenset(), frozenset())
+        """
+        if allowed_special is None and disallowed_special is None:
+            return sets_of(self._special, self._specials)
+        allowed = self._specials if allowed_special == "all" else self._known(allowed_special or (), "allowed_special")
+        if disallowed_special is None or disallowed_special == "all":
+            return allowed, self._specials - allowed
+        return allowed, self._known(disallowed_special, "disallowed_special")
+
     def _policy(self, allowed_special: SpecialTokens | None, disallowed_special: SpecialTokens | None) -> Any:
         if allowed_special is None and disallowed_special is None:
             return self._default
-        allowed = self._specials if allowed_special == "all" else self._known(allowed_special or (), "allowed_special")
-        if disallowed_special is None or disallowed_special == "all":
-            forbidden = self._specials - allowed
-        else:
-            forbidden = self._known(disallowed_special, "disallowed_special")
+        allowed, forbidden = self.special_sets(allowed_special, disallowed_special)
         key = (allowed, forbidden)
         policy = self._policies.get(key)
         if policy is None:

@@ -9,12 +9,10 @@ Alternative considered: to split the text in a few surroundings. It missed piece
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
-from hf_bpe.pattern_syntax.normal_form import NormalForm, normal_form
-from hf_bpe.pattern_syntax.reader import parse
+from hf_bpe.pattern_syntax.split_automaton import SplitAutomaton, split_automaton
 
 __all__ = ["can_be_a_piece", "can_be_part_of_a_piece"]
 
@@ -53,9 +51,9 @@ def _rules(pattern: str | None, unmatched: Unmatched, stages: tuple[str, ...]) -
     """One for each time that text is split; what is not provable, or whole texts, can be anything."""
     if pattern is None:
         return [_Rule()]
-    forms = [normal_form(parse(each)) for each in (pattern, *stages)]
+    automata = [split_automaton(each) for each in (pattern, *stages)]
     kept = [unmatched == "keep", *(True for _ in stages)]
-    return [_Rule() if form is None else _Split(form, keeps) for form, keeps in zip(forms, kept, strict=True)]
+    return [_Rule() if found is None else _Split(found, keeps) for found, keeps in zip(automata, kept, strict=True)]
 
 
 class _Rule:
@@ -73,23 +71,20 @@ class _Rule:
 class _Split(_Rule):
     """What the matches of a pattern can be, and, if it is kept, the text between them."""
 
-    def __init__(self, form: NormalForm, keeps_unmatched: bool) -> None:
-        self._first = [first for first, _ in form.letters]
-        self._letter = [letter for _, letter in form.letters]
-        self._table = form.table
+    def __init__(self, automaton: SplitAutomaton, keeps_unmatched: bool) -> None:
+        self._automaton = automaton
         self._keeps_unmatched = keeps_unmatched
-        self._accepting = frozenset(form.accepting)
-        # A minimal automaton has one state for "never".
-        self._never = {state for state, row in enumerate(form.table) if set(row) == {state}} - self._accepting
         self._within = self._unmarked()
 
     def can_be(self, text: str) -> bool:
         """Whether the text can be a piece."""
-        return self._mark(self._read(_START, text)) not in self._never or self._can_be_unmatched(text)
+        automaton = self._automaton
+        return automaton.marked(automaton.after(_START, text)) != automaton.never or self._can_be_unmatched(text)
 
     def can_be_part(self, text: str) -> bool:
         """Whether it can be part of a piece."""
-        return any(self._read(state, text) not in self._never for state in self._within) or self._can_be_unmatched(text)
+        automaton = self._automaton
+        return any(automaton.after(state, text) != automaton.never for state in self._within) or self._can_be_unmatched(text)
 
     def _can_be_unmatched(self, text: str) -> bool:
         """Whether it can be, or be part of, what is left between matches: at each of its places, taken alone, none need begin."""
@@ -100,14 +95,14 @@ class _Split(_Rule):
         """Whether some text that begins like this has no match at its start."""
         tried: _Tried = (_START, frozenset())
         for character in text:
-            tried = self._after(tried, self._letter_of(character))
+            tried = self._after(tried, self._automaton.letter(character))
         return self._missing is None or tried in self._missing
 
     def _after(self, tried: _Tried, letter: int) -> _Tried:
-        state, ended = tried
-        state = self._table[state][letter]
-        ends = {*(self._table[marked][letter] for marked in ended), self._mark(state)}
-        return state, frozenset(ends - self._never)
+        table = self._automaton.table
+        state, ended = table[tried[0]][letter], tried[1]
+        ends = {*(table[marked][letter] for marked in ended), self._automaton.marked(state)}
+        return state, frozenset(ends - {self._automaton.never})
 
     @cached_property
     def _missing(self) -> set[_Tried] | None:
@@ -115,7 +110,7 @@ class _Split(_Rule):
         comes_from: dict[_Tried, list[_Tried]] = {(_START, frozenset()): []}
         queue = list(comes_from)
         for tried in queue:
-            for letter in range(len(self._table[0]) - 1):
+            for letter in range(len(self._automaton.table[0]) - 1):
                 after = self._after(tried, letter)
                 if after not in comes_from:
                     if len(comes_from) >= _MOST_TRIED:
@@ -123,7 +118,7 @@ class _Split(_Rule):
                     comes_from[after] = []
                     queue.append(after)
                 comes_from[after].append(tried)
-        found = {tried for tried in comes_from if tried[1].isdisjoint(self._accepting)}
+        found = {tried for tried in comes_from if tried[1].isdisjoint(self._automaton.accepting)}
         queue = list(found)
         for tried in queue:
             earlier = set(comes_from[tried]) - found
@@ -131,20 +126,9 @@ class _Split(_Rule):
             queue += earlier
         return found
 
-    def _letter_of(self, character: str) -> int:
-        return self._letter[bisect_right(self._first, ord(character)) - 1]
-
-    def _read(self, state: int, text: str) -> int:
-        for character in text:
-            state = self._table[state][self._letter_of(character)]
-        return state
-
-    def _mark(self, state: int) -> int:
-        return self._table[state][-1]
-
     def _unmarked(self) -> list[int]:
         """The states of a text without a mark."""
         found = [_START]
         for state in found:
-            found += [target for target in dict.fromkeys(self._table[state][:-1]) if target not in found]
+            found += [target for target in dict.fromkeys(self._automaton.table[state][:-1]) if target not in found]
         return found

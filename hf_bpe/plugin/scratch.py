@@ -13,8 +13,8 @@ class Scratch(dict[str, Any]):
     `datasets` names its cached results after the pickle of a tokenizer's `__dict__`, past `__getstate__`. With plain attributes
     for what was found out on the way, a tokenizer would have another name after its first call, and `map` would run again.
 
-    >>> copy.deepcopy(Scratch(found=1))
-    {}
+    >>> Scratch(found=1).__reduce__()[1], Scratch(found=1).__copy__()
+    ((), {})
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -11,9 +10,10 @@ from conversion import printable
 from hf_bpe.byte_level import bytes_to_token, token_to_bytes
 from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine import Encoder
-from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.streaming.rules import DecodingRules, decoding_rules, table_look_up
+from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
 __all__ = ["Spelling", "spelling_of"]
 
@@ -39,6 +39,9 @@ class Spelling(Protocol):
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids. It raises `UnknownTokenError` or `OverflowError` for one that is not in use."""
+
+    def decoding_rules(self, encoder: Encoder) -> DecodingRules:
+        """The same for ids that come bit by bit."""
 
     def misread(self, added: str) -> bool:
         """Whether other readers of tokenizer.json decode an added token to other text than its own."""
@@ -85,6 +88,10 @@ class ByteLevelSpelling:
         """What makes text of ids."""
         return encoder.decode
 
+    def decoding_rules(self, encoder: Encoder) -> DecodingRules:
+        """The same for ids that come bit by bit."""
+        return decoding_rules(encoder)
+
     def misread(self, added: str) -> bool:
         """Whether it is also a spelling of other bytes."""
         return self.read(added) not in (None, added.encode())
@@ -102,6 +109,8 @@ class PieceSpelling:
 
     def __init__(self, rules: SentencePieceRules) -> None:
         self._rules = rules
+        # At the start even where encoding puts it behind the text, and not where it is a plain space, as SentencePiece does.
+        self._drops_space = rules.prepend_scheme != "never" and rules.escape_whitespaces
         self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
 
     def spell(self, token: bytes) -> str:
@@ -125,17 +134,23 @@ class PieceSpelling:
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""
-        added = {token.id: token.content for token in encoder.spec.added_tokens}
+        bytes_of = self._look_up(encoder)
+        return lambda ids: self._text(bytes_of(ids))
+
+    def decoding_rules(self, encoder: Encoder) -> DecodingRules:
+        """The same for ids that come bit by bit."""
+        return DecodingRules(
+            self._look_up(encoder),
+            decoding_rules(encoder).special_ids,
+            is_sentencepiece=True,
+            leading="one character" if self._drops_space else "stay",
+            denormaliser=self._denormaliser,
+        )
+
+    def _look_up(self, encoder: Encoder) -> Callable[[Iterable[int]], bytes]:
         behind = {number: self._bytes_behind(piece.content, False) for number, piece in enumerate(self._rules.pieces)}
-        behind |= {token_id: self._bytes_behind(content, True) for token_id, content in added.items()}
-
-        def decode(ids: Sequence[int]) -> str:
-            try:
-                return self._text(b"".join([behind[token_id] for token_id in ids]))
-            except KeyError as error:
-                raise UnknownTokenError(f"id {error} is not in the vocabulary") from None
-
-        return decode
+        behind |= {token.id: self._bytes_behind(token.content, True) for token in encoder.spec.added_tokens}
+        return table_look_up(behind)
 
     def misread(self, added: str) -> bool:
         """Whether it holds what stands for a space."""
@@ -145,31 +160,16 @@ class PieceSpelling:
         byte = byte_of_piece(token) if self._rules.byte_fallback and not is_added else None
         if byte is not None:
             return bytes([byte])
-        is_text = is_added or not self._rules.escape_whitespaces
-        return (token if is_text else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
+        return (token if is_added else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
 
     def _text(self, content: bytes) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
-        text = content.decode("utf-8", _ONE_FOR_EACH)
-        if self._rules.prepend_scheme != "never":  # even where the space stands behind the text
-            text = text.removeprefix(" " if self._rules.escape_whitespaces else SPACE_SYMBOL)
-        if not self._rules.escape_whitespaces:
-            text = text.replace(SPACE_SYMBOL, " ")
+        text = content.decode("utf-8", ONE_FOR_EACH_BYTE)
+        if self._drops_space:
+            text = text.removeprefix(" ")
         if self._denormaliser is None:
             return text
         from hf_bpe.engine.pieces_reference import replacements  # few models have such a map
 
         bits = replacements(text.encode(), self._denormaliser, lambda text, start: 0)
         return b"".join(bit for _, bit in bits).decode("utf-8", "replace")  # which may put parts of characters
-
-
-_ONE_FOR_EACH = "hf_bpe.one_for_each_byte"
-
-
-def _one_for_each_byte(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-codecs.register_error(_ONE_FOR_EACH, _one_for_each_byte)

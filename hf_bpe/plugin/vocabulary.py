@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from hf_bpe.errors import HfBpeError, UnknownTokenError
 from hf_bpe.plugin.spaces import OuterSpaces
 from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.streaming.rules import DecodingRules
 
 __all__ = ["Vocabulary", "library_token"]
 
@@ -218,6 +220,21 @@ class Vocabulary:
     @cached_property
     def _decode(self) -> Callable[[Sequence[int]], str]:
         return self.spelling.decoder(self.encoder)
+
+    @cached_property
+    def decoding_rules(self) -> DecodingRules:
+        """How `decode` makes text, for ids that come bit by bit."""
+        rules = self.spelling.decoding_rules(self.encoder)
+
+        def bytes_of(ids: Sequence[int]) -> bytes:
+            try:
+                return rules.bytes_of(ids)
+            except (UnknownTokenError, OverflowError):
+                for token_id in ids:
+                    _check_not_negative(token_id)
+                return rules.bytes_of([i for i in ids if i in self._tokens or i in self.by_id])
+
+        return replace(rules, bytes_of=bytes_of, special_ids=self.special_ids)
 
     def join(self, tokens: Iterable[str]) -> str:
         """The text behind tokens in the spelling of `ids`; a token outside that spelling stands for itself.

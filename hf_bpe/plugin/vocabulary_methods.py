@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizer
 from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.plugin.vocabulary import Vocabulary, library_token
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.streaming.rules import DecodingRules
 
 __all__ = ["VocabularyMethods"]
 
@@ -154,6 +155,10 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
         if type(token_ids) is list and all(type(token_id) is int for token_id in token_ids):  # transformers walks lists slowly
             return self._decode(token_ids, skip_special_tokens, **kwargs)
         return super().decode(token_ids, skip_special_tokens=skip_special_tokens, **kwargs)
+
+    def decoding_rules(self) -> DecodingRules:
+        """How `decode` makes text, for `hf_bpe.streaming.StreamingDecoder`. Tokens added later need a new stream."""
+        return self._vocabulary.decoding_rules
 
     def _decode(
         self,

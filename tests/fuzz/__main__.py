@@ -7,7 +7,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, dialects, documents, patterns, pieces, random_specs, readers, short_strings, tiktoken_face
+from tests.fuzz import (
+    conversions,
+    dialects,
+    documents,
+    patterns,
+    pieces,
+    random_specs,
+    readers,
+    short_strings,
+    streams,
+    tiktoken_face,
+)
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -56,6 +67,13 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
     calls = kinds.add_parser("calls", parents=[common], help="calls of HfBpeTokenizer, against transformers")
     calls.add_argument("--count", type=int, default=200_000, help="how many (default 200,000)")
+    streams = kinds.add_parser("streams", parents=[common], help="ids and texts bit by bit, and the borders of texts")
+    streams.add_argument(
+        "--count",
+        type=int,
+        default=1_000_000,
+        help="runs of ids (default 1 million); a tenth as many texts, a thousandth borders",
+    )
     face = kinds.add_parser("tiktoken", parents=[common], help="every method of hf_bpe.tiktoken.Encoding, against tiktoken")
     face.add_argument("--count", type=int, default=1_000_000, help="calls in all (default 1 million)")
     face.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder of rank files such as o200k_base.tiktoken")
@@ -64,12 +82,12 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
+    without_files = {"specs": random_specs, "patterns": patterns, "dialects": dialects, "streams": streams}.get(arguments.kind)
+    if without_files is not None:
+        without_files.run(arguments.count, arguments.seed, tally)
+        return
     if arguments.kind == "conversions":
         conversions.run(arguments.vocabularies, arguments.only, arguments.corpus, tally)
-        return
-    made_up = {"specs": random_specs.run, "patterns": patterns.run, "dialects": dialects.run}
-    if arguments.kind in made_up:
-        made_up[arguments.kind](arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "readers":
         readers.run(arguments.count, arguments.only, arguments.seed, tally)
@@ -107,6 +125,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "patterns": "patterns",
         "dialects": "patterns",
         "calls": "calls",
+        "streams": "cases",
         "tiktoken": "calls",
     }
     tally = Tally(units.get(arguments.kind, ""))

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from hf_bpe import NAMED_PATTERNS, AddedToken, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, AddedToken, Encoder, TokenizerSpec
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.engine import native
 
@@ -69,6 +69,12 @@ def cl100k_spec() -> TokenizerSpec:
     """cl100k_base with its special tokens."""
     added = tuple(AddedToken(content, token_id) for content, token_id in CL100K_SPECIALS.items())
     return spec_of_ranks(cl100k_ranks(), pattern=NAMED_PATTERNS["cl100k"].pattern, added_tokens=added)
+
+
+@cache
+def cl100k_encoder() -> Encoder:
+    """One that tests share, with what is kept for each encoder."""
+    return Encoder(cl100k_spec())
 
 
 @cache

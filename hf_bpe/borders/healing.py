@@ -1,0 +1,110 @@
+"""Token healing: a prompt whose end the model may finish in any way that encoding could have."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from hf_bpe.borders.stable import stable_part
+from hf_bpe.borders.tables import tables_of
+from hf_bpe.engine import Encoder, SpecialTokens
+from hf_bpe.pieces import SPACE_SYMBOL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Healed", "allowed_mask", "allowed_next", "heal", "warn_trailing_space"]
+
+
+class Healed(NamedTuple):
+    """The ids to give to the model, and the bytes that the ids it makes have to begin with.
+
+    >>> Healed([1], b" wor").after(b" w")
+    Healed(ids=[1], prefix=b'or')
+    """
+
+    ids: list[int]
+    prefix: bytes
+
+    def after(self, token: bytes) -> Healed:
+        """What is left to begin with once a token of these bytes was chosen. Raises `ValueError` if it was not allowed."""
+        if not (token.startswith(self.prefix) or self.prefix.startswith(token)):
+            raise ValueError(
+                f"the token {token!r} does not begin with {self.prefix!r}, nor this with it; choose among allowed_next"
+            )
+        return Healed(self.ids, self.prefix[len(token) :])
+
+
+def heal(encoder: Encoder, text: str, *, allowed_special: SpecialTokens = ()) -> Healed:
+    """The ids of a prompt that no continuation can change, and the bytes left to be generated anew.
+
+    A prompt that ends within a word, or with the space before one, is otherwise encoded as text never is, and the model goes on from
+    what it has not seen in training. Special tokens that are not allowed are text. Raises `BorderError` where nothing can be proved.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
+    >>> heal(Encoder(spec), "a bc")
+    Healed(ids=[97, 32], prefix=b'bc')
+    """
+    ids, rest = stable_part(encoder, text, allowed_special=allowed_special)
+    written = "".join(encoder.pretokenize(rest)) if encoder.spec.unmatched == "keep" else rest
+    if encoder.spec.sentencepiece is not None:
+        written = written.replace(SPACE_SYMBOL, " ")
+    return Healed(ids, written.encode())
+
+
+def allowed_next(encoder: Encoder, prefix: bytes) -> NDArray[np.int64]:
+    """The ids, in order, that may come next where the text has to begin with these bytes: those that begin with them, and those that
+    they begin with. Every id in use for no bytes. What is left to begin with is said by `Healed.after`.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
+    >>> allowed_next(Encoder(TokenizerSpec(vocab=vocab, merges=((b"a", b"b"),))), b"a").tolist()
+    [97, 256]
+    """
+    import numpy as np
+
+    if not isinstance(prefix, bytes | bytearray):
+        raise TypeError(f"the prefix must be bytes, as in Healed.prefix, not a {type(prefix).__name__}")
+    tables = tables_of(encoder)
+    if not prefix:
+        return tables.used_ids
+    ids = {token_id for _, token_id in tables.starting_with(bytes(prefix))} | {*tables.beginning(bytes(prefix))}
+    return np.array(sorted(ids), np.int64)
+
+
+def allowed_mask(encoder: Encoder, prefix: bytes) -> NDArray[np.bool_]:
+    """The same as an array of shape (n_vocab,): True where the id may come next.
+
+    >>> allowed_mask(encoder, b" wor").sum()  # doctest: +SKIP
+    57
+    """
+    import numpy as np
+
+    mask = np.zeros(encoder.n_vocab, np.bool_)
+    mask[allowed_next(encoder, prefix)] = True
+    return mask
+
+
+_FOLLOWERS = "aA1.-あ"
+
+
+def warn_trailing_space(encoder: Encoder, text: str) -> bool:
+    """Warn (`UserWarning`) if white space at the end of a prompt would be encoded another way before a word. True if so.
+
+    >>> warn_trailing_space(encoder, "The answer is ")  # doctest: +SKIP
+    True
+    """
+    if not text or not text[-1].isspace():
+        return False
+    ids = encoder.encode(text, disallowed_special=())
+    changed = [c for c in _FOLLOWERS if encoder.encode(text + c, disallowed_special=())[: len(ids)] != ids]
+    if changed:
+        warnings.warn(
+            f"the prompt ends with {text[len(text.rstrip()) :]!r}, which is encoded in another way when {changed[0]!r} follows: the model "
+            "would go on from ids that it has hardly seen. Strip it, or use hf_bpe.borders.heal",
+            UserWarning,
+            stacklevel=2,
+        )
+    return bool(changed)

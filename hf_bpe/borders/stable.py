@@ -1,0 +1,39 @@
+"""The part of a text that no further text can change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hf_bpe.engine import Encoder, SpecialTokens
+from hf_bpe.engine.parts import as_unicode
+from hf_bpe.errors import BorderError
+from hf_bpe.streaming.encoding import StreamingEncoder
+
+__all__ = ["StablePart", "stable_part"]
+
+
+class StablePart(NamedTuple):
+    """The ids that no further text can change, and the text behind them, which is as if it were a text of its own."""
+
+    ids: list[int]
+    rest: str
+
+
+def stable_part(
+    encoder: Encoder, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = ()
+) -> StablePart:
+    """The ids that no further text can change. Raises `BorderError` where nothing can be proved, and what `encode` does.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
+    >>> stable_part(Encoder(spec), "a bc")
+    StablePart(ids=[97, 32], rest='bc')
+    """
+    stream = StreamingEncoder(encoder, allowed_special=allowed_special, disallowed_special=disallowed_special)
+    if not stream.is_streaming:
+        raise BorderError(
+            "nothing can be proved of texts of this tokenizer: its pattern looks back or is too large, an added token must stand alone, "
+            "or it normalises in a way that looks at the whole text. Encode the text when it is complete"
+        )
+    ids = stream.feed(text) + stream.settle()
+    return StablePart(ids, as_unicode(stream.pending))

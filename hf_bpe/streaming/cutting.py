@@ -1,0 +1,226 @@
+"""How much of a text is certain: up to where no further text can change its ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+from hf_bpe.cuts import can_cut, last_cut, normalizes_parts
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.reference import piece_spans
+from hf_bpe.pattern_syntax.split_automaton import split_automaton
+from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.streaming.added import AddedTokens
+from hf_bpe.streaming.crossings import Crossings
+from hf_bpe.streaming.piece_borders import PieceBorders
+
+__all__ = ["Cut", "Cutter", "cutter_of"]
+
+
+class Cut(NamedTuple):
+    """The ids that begin in `text[:end]`, then those of `text[resume:]` encoded as a text of its own, are those of the whole.
+
+    And so they are whatever follows the text. The two places differ by a space that is put before every text anyway. Encoded by
+    itself, `text[:end]` could give others: white space that stands before a word is split another way than at the end.
+    """
+
+    end: int
+    resume: int
+
+
+Cutter: TypeAlias = Callable[[str], Cut]
+"""Finds the last such place in a text; 0 if there is none."""
+
+
+_KNOWN: WeakKeyDictionary[Encoder, dict[Hashable, Cutter | None]] = WeakKeyDictionary()
+_CUTTERS_KEPT = 16
+
+
+def cutter_of(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[str]) -> Cutter | None:
+    """What cuts texts that are encoded so; None where nothing can be proved. Made once: tables of 100,000 tokens take 0.3 s.
+
+    Nothing is proved of patterns that look at what precedes a match, of tokens with `single_word`, and of normalizers that look
+    at a whole text; and, of SentencePiece models, of those with charsmaps, with spaces as suffix, and with user-defined pieces
+    that hold spaces and other characters.
+    """
+    known = _KNOWN.setdefault(encoder, {})
+    key = allowed, forbidden
+    if key not in known:
+        while len(known) >= _CUTTERS_KEPT:
+            known.pop(next(iter(known)))
+        known[key] = _make_cutter(encoder, AddedTokens(encoder.spec, allowed, forbidden))
+    return known[key]
+
+
+def _make_cutter(encoder: Encoder, added: AddedTokens) -> Cutter | None:
+    spec = encoder.spec
+    if not added.is_provable:
+        return None
+    if spec.sentencepiece is not None:
+        return _BetweenWords(spec.sentencepiece, added) if _may_be_cut_at_spaces(spec.sentencepiece) else None
+    lines = _BetweenLines(added) if _may_be_cut_at_lines(spec, added) else None
+    automaton = split_automaton(spec.pattern) if spec.pattern is not None else None
+    borders = PieceBorders(automaton) if automaton is not None else None
+    if spec.normalizer or spec.add_prefix_space:
+        is_simple = spec.unmatched == "keep" and not spec.stages and not any(token.normalized for token in added.both)
+        if borders is None or not is_simple or not normalizes_parts(spec.normalizer, spec.add_prefix_space):
+            return lines
+        return _BetweenNormalisedPieces(encoder, added, borders, lines)
+    if borders is not None:
+        return _BetweenPieces(encoder, added, borders, lines)
+    if spec.pattern is not None or spec.stages or spec.ignore_merges:
+        return lines
+    return _BetweenCharacters(added, Crossings(spec.vocab))
+
+
+# -- at white space ---------------------------------------------------------------------------------------------------
+
+
+def _may_be_cut_at_lines(spec: TokenizerSpec, added: AddedTokens) -> bool:
+    """As long documents are when they are trained on or encoded; see `hf_bpe.cuts`."""
+    return can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space) and not any(
+        "\n" in token.content or token.normalized or token.lstrip or token.rstrip for token in added.both
+    )
+
+
+class _BetweenLines:
+    """Cuts where a line begins with a letter or digit, by the proof of `hf_bpe.cuts`."""
+
+    def __init__(self, added: AddedTokens) -> None:
+        self._added = added
+
+    def __call__(self, text: str) -> Cut:
+        cut = last_cut(text, self._added.certain_until(text))
+        return Cut(cut, cut)
+
+
+def _may_be_cut_at_spaces(rules: SentencePieceRules) -> bool:
+    if rules.precompiled_charsmap or rules.treat_whitespace_as_suffix or not rules.escape_whitespaces:
+        return False
+    if rules.prepend_scheme == "never" and rules.remove_extra_whitespaces:
+        return False
+    user_defined = [piece.content for piece in rules.pieces if piece.kind == "user_defined"]
+    spaces = {" ", SPACE_SYMBOL}
+    mixed = any(spaces & set(content) and (set(content) - spaces or len(content) == 1) for content in user_defined)
+    symbol = next((piece for piece in rules.pieces if piece.content == SPACE_SYMBOL), None)
+    return not mixed and symbol is not None and symbol.kind == "normal"
+
+
+class _BetweenWords:
+    """Cuts a SentencePiece model's text at a single space between words, and behind added tokens.
+
+    The space becomes U+2581, which no piece holds behind the character that stands before it; so nothing merges over the
+    border, and the words before are encoded as if the text ended there. The rest is encoded as a text of its own: there the
+    space is the one that is put before every text, or is kept where none is.
+    """
+
+    def __init__(self, rules: SentencePieceRules, added: AddedTokens) -> None:
+        self._added = added
+        self._scheme = rules.prepend_scheme
+        contents = [piece.content for piece in rules.pieces if piece.kind in ("normal", "unused")]
+        self._joined = {" ", SPACE_SYMBOL}
+        self._joined |= {before for content in contents for before, symbol in pairwise(content) if symbol == SPACE_SYMBOL}
+
+    def __call__(self, text: str) -> Cut:
+        start, stop = self._added.open_text(text)
+        space = self._last_space(text, start, stop)
+        if space:
+            return Cut(space, space if self._scheme == "never" else space + 1)
+        # By itself the rest would get a space that what follows a token does not get.
+        return Cut(0, 0) if self._scheme == "first" else Cut(start, start)
+
+    def _last_space(self, text: str, start: int, stop: int) -> int:
+        """The last place of a single space between two characters of `text[start:stop]` where it may be cut; 0: none."""
+        space = text.rfind(" ", start + 1, max(stop - 1, 0))
+        while space > start:
+            if text[space - 1] not in self._joined and text[space + 1] not in (" ", SPACE_SYMBOL):
+                return space
+            space = text.rfind(" ", start + 1, space)
+        return 0
+
+
+# -- at borders of pieces and characters ------------------------------------------------------------------------------
+
+_LONG = 1 << 12
+
+
+class _BetweenPieces:
+    """Cuts between pieces that the pattern makes whatever follows, and behind added tokens."""
+
+    def __init__(self, encoder: Encoder, added: AddedTokens, borders: PieceBorders, lines: _BetweenLines | None) -> None:
+        self._encoder, self._added, self._borders, self._lines = encoder, added, borders, lines
+
+    def __call__(self, text: str) -> Cut:
+        # To prove a piece takes 1 us, so of long texts all but the last line is left to a cut that needs no such proof.
+        skipped = self._lines(text).end if self._lines is not None and len(text) > _LONG else 0
+        text = text[skipped:]
+        open_text = self._added.open_text(text)
+        cut = skipped + open_text.start + self._last_border(text[open_text.start : open_text.stop])
+        return Cut(cut, cut)
+
+    def _last_border(self, text: str) -> int:
+        return last_certain_end(self._borders, text, self._spans(text))
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        spec = self._encoder.spec
+        if spec.pattern is not None and (spec.unmatched == "drop" or spec.stages):
+            return iter(piece_spans(text, spec.pattern, spec.unmatched))  # which the engine does not tell
+        return pairwise(accumulate(map(len, self._encoder.pretokenize(text)), initial=0))
+
+
+def last_certain_end(borders: PieceBorders, text: str, spans: Iterator[tuple[int, int]]) -> int:
+    """Where the last piece ends that is one whatever follows, and so are all before it. `spans`: the pieces if nothing follows."""
+    certain = done = 0
+    for start, stop in spans:
+        if start > done and not borders.is_gap(text, done, start):
+            break
+        if borders.is_piece(text, start, stop):
+            certain = stop
+        elif not borders.is_gap(text, start, stop):
+            break
+        done = stop
+    return certain
+
+
+class _BetweenNormalisedPieces(_BetweenPieces):
+    """The same where text is normalised first, by steps that change nothing across the place before certain characters.
+
+    ASCII and Chinese characters are such: they are no second half of any composition.
+    """
+
+    def _last_border(self, text: str) -> int:
+        end = _last_inert(text, len(text))
+        pieces = self._encoder.pretokenize(text[:end])
+        normalised = "".join(pieces)
+        spans = pairwise(accumulate(map(len, pieces), initial=0))
+        certain = last_certain_end(self._borders, normalised, spans)
+        ends = {*accumulate(map(len, pieces))}
+        for _ in range(_PLACES_TRIED):
+            length = end if normalised.startswith(text[:end]) else len("".join(self._encoder.pretokenize(text[:end])))
+            if end <= 0 or (length <= certain and length in ends):
+                return max(end, 0)
+            end = _last_inert(text, end - 1)
+        return 0
+
+
+_PLACES_TRIED = 16
+
+
+def _last_inert(text: str, end: int) -> int:
+    """The last place before `end` where such a character stands; 0 or less if there is none."""
+    return next((n for n in range(min(end, len(text) - 1), 0, -1) if text[n].isascii() or "一" <= text[n] <= "鿿"), 0)
+
+
+class _BetweenCharacters:
+    """Cuts text without a pattern between characters that no token holds side by side, and behind added tokens."""
+
+    def __init__(self, added: AddedTokens, crossings: Crossings) -> None:
+        self._added, self._crossings = added, crossings
+
+    def __call__(self, text: str) -> Cut:
+        start, stop = self._added.open_text(text)
+        cut = self._crossings.last_uncrossed(text, start, stop + (stop < len(text)))
+        return Cut(cut, cut)

@@ -1,0 +1,126 @@
+"""Text to ids, some at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hf_bpe.engine import Encoder, SpecialTokens
+from hf_bpe.engine.parts import as_unicode
+from hf_bpe.streaming.cutting import cutter_of
+
+__all__ = ["StreamingEncoder"]
+
+_BLOCK = 1 << 16
+_SMALL = 64
+
+
+class StreamingEncoder:
+    """Gives the ids of a text as it grows: those that no further text can change. Joined, they are `Encoder.encode` of the whole.
+
+    What is given out is proved, not guessed from an overlap: a piece is given when the split pattern ends it there whatever
+    follows, and no added token can begin before. The text of the others is kept. A stream that has kept more than 64 characters
+    looks again once there is a quarter more, so one that never comes to an end of a piece costs five times its length, not its square.
+
+    allowed_special, disallowed_special: as in `Encoder.encode`. A disallowed token raises when its text is looked at, in `finish` at the
+    latest; the text of that call is then not taken.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
+    >>> stream = StreamingEncoder(Encoder(spec))
+    >>> stream.feed("ab"), stream.feed("c d"), stream.finish()
+    ([], [97, 98, 99, 32], [100])
+    """
+
+    def __init__(
+        self, encoder: Encoder, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> None:
+        if not isinstance(encoder, Encoder):
+            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}")
+        self._encoder = encoder
+        self._options: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        self._cutter = cutter_of(encoder, *encoder.special_sets(allowed_special, disallowed_special))
+        self._kept: list[str] = []
+        self._half = ""  # the first half of a surrogate pair
+        self._size = 0  # characters of what is kept
+        self._next_look = 1  # the size from which on it is worth while to look for a cut
+        self.steps = 0
+        """Characters looked at so far, for those who count what a stream costs."""
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether ids can come before `finish`: False where nothing can be proved, so all text is kept until then."""
+        return self._cutter is not None
+
+    @property
+    def pending(self) -> str:
+        """The text whose ids are not certain yet."""
+        return "".join(self._kept) + self._half
+
+    def feed(self, text: str) -> list[int]:
+        """The ids that are certain once this text has come.
+
+        Raises `TypeError` for what is no str, `DisallowedSpecialTokenError`; the stream is then as it was before.
+
+        >>> StreamingEncoder(encoder).feed("hello world")  # doctest: +SKIP
+        [15339]
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"the text must be a str, not a {type(text).__name__}")
+        if self._cutter is None or self._size + len(text) < self._next_look:
+            self._keep(text)
+            return []
+        gone_on = self.copy()
+        ids = [i for start in range(0, len(text), _BLOCK) for i in gone_on._add(text[start : start + _BLOCK])]
+        self.__dict__.update(gone_on.__dict__)
+        return ids
+
+    def finish(self) -> list[int]:
+        """The rest of the ids. The stream can then be used for another text.
+
+        >>> StreamingEncoder(encoder).finish()  # doctest: +SKIP
+        []
+        """
+        ids = self._encoder.encode(self.pending, **self._options)
+        self._kept, self._half, self._size, self._next_look = [], "", 0, 1
+        return ids
+
+    def copy(self) -> StreamingEncoder:
+        """A stream that stands where this one does, to go on another way.
+
+        >>> stream.copy().finish()  # doctest: +SKIP
+        [1917]
+        """
+        other = object.__new__(StreamingEncoder)
+        other.__dict__.update(self.__dict__)
+        other._kept = [*self._kept]
+        return other
+
+    __copy__ = copy
+
+    def _keep(self, text: str) -> None:
+        text, self._half = self._half + text, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        self._kept.append(as_unicode(text))
+        self._size += len(self._kept[-1])
+
+    def settle(self) -> list[int]:
+        """The ids that are certain by now, where `feed` may have put off looking.
+
+        >>> stream.settle()  # doctest: +SKIP
+        []
+        """
+        text = "".join(self._kept)
+        if self._cutter is None or not text:
+            return []
+        self.steps += len(text)
+        ids, spans = self._encoder.encode_with_offsets(text, **self._options)
+        end, resume = self._cutter(text)
+        self._kept, self._size = [text[resume:]], len(text) - resume
+        self._next_look = self._size + (1 if resume or self._size <= _SMALL else self._size // 4)
+        return list(ids[: spans[:, 0].searchsorted(end)].tolist()) if end else []
+
+    def _add(self, block: str) -> list[int]:
+        """The ids that can be given out now, whose text goes."""
+        self._keep(block)
+        return self.settle() if self._size >= self._next_look else []
