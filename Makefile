@@ -44,6 +44,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz pieces $(FUZZ)
 	$(BIN)/python -m tests.fuzz readers $(FUZZ)
 	$(BIN)/python -m tests.fuzz patterns $(FUZZ)
+	$(BIN)/python -m tests.fuzz dialects $(FUZZ)
 	$(BIN)/python -m tests.fuzz calls $(FUZZ)
 	$(BIN)/python -m tests.fuzz streams $(FUZZ)
 	$(BIN)/python -m tests.fuzz tiktoken $(FUZZ)

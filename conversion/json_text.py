@@ -12,13 +12,20 @@ from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.spec import MAX_TOKEN_ID
 
-__all__ = ["check_id", "field", "indented", "parse_json", "read_json"]
+__all__ = ["check_id", "field", "indented", "optional_field", "parse_json", "read_json"]
 
 T = TypeVar("T")
 
 _TOO_LONG = "a number of thousands of digits, which nothing in a tokenizer needs; the file is damaged: fetch it again"
 
-_JSON_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "an integer"}
+_JSON_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+}
 
 
 def read_json(path: Path) -> Any:
@@ -118,6 +125,19 @@ def field(data: dict[str, Any], key: str, kind: type[T], where: str) -> T:
     if type(value) is not kind:
         raise FormatError(f"{where}.{key} must be {_JSON_NAMES[kind]}, not {_short(value)}")
     return value
+
+
+def optional_field(data: dict[str, Any], key: str, kind: type[T], where: str) -> T | None:
+    """The same where the field may be null or missing.
+
+    >>> optional_field({"dropout": None}, "dropout", float, "x.json: $.model"), optional_field({}, "type", str, "x.json: $.model")
+    (None, None)
+    """
+    if data.get(key) is None:
+        return None
+    if kind is float and type(data[key]) is int:  # JSON has one kind of number
+        return data[key]  # type: ignore[no-any-return]
+    return field(data, key, kind, where)
 
 
 def check_id(value: object, where: str) -> int:

@@ -76,7 +76,8 @@ class Verdict:
 
     checks: what was looked at and holds. conditions: under which it gives the same ids. losses: in which it does not; `loss` is
     what was measured of them. impossible: why there is no such file at all, not even a lossy one. left_out: what the source says
-    beyond the ids of a text itself, such as tokens around every text, and the target does not.
+    beyond the ids of a text itself, such as tokens around every text, and the target does not. decoding: where the same ids decode
+    to another text.
 
     >>> Verdict("tiktoken", checks=("merging by id is merging by the list of merges",)).kind
     'exact'
@@ -89,6 +90,7 @@ class Verdict:
     impossible: str | None = None
     loss: Loss | None = None
     left_out: tuple[str, ...] = ()
+    decoding: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -118,6 +120,7 @@ class Verdict:
         lines += [f"  lost: {reason}" for reason in self.losses]
         lines += [f"  {line}" for line in self.loss.lines()] if self.loss else []
         lines += [f"  left out: {what}" for what in self.left_out]
+        lines += [f"  decodes otherwise: {reason}" for reason in self.decoding]
         lines += [f"  checked: {reason}" for reason in self.checks]
         return "\n".join(lines)
 
@@ -137,6 +140,7 @@ class Checks:
         self.held: list[str] = []
         self.conditions: list[str] = []
         self.losses: list[str] = []
+        self.decoding: list[str] = []
         self._suspects: list[Callable[[], Iterable[str]]] = []
 
     def expect(self, claim: str, conflict: str | None, suspects: Callable[[], Iterable[str]] | None = None) -> None:
@@ -169,6 +173,10 @@ class Checks:
         """Note what has to be so where the file is run."""
         self.conditions.append(condition)
 
+    def decodes_otherwise(self, reason: str) -> None:
+        """Note where ids, though they are the same, stand for another text."""
+        self.decoding.append(reason)
+
     def suspects(self) -> Iterable[str]:
         """Texts that may show what is lost."""
         return (text for suspects in self._suspects for text in suspects())
@@ -183,4 +191,5 @@ class Checks:
 
     def verdict(self, format_name: str) -> Verdict:
         """What all of it comes to."""
-        return Verdict(format_name, tuple(self.held), tuple(self.conditions), tuple(self.losses))
+        held, conditions, losses = tuple(self.held), tuple(self.conditions), tuple(self.losses)
+        return Verdict(format_name, held, conditions, losses, decoding=tuple(self.decoding))

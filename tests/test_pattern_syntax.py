@@ -172,7 +172,7 @@ REFUSED = [
     ("(?i:é)", "beyond ASCII"),
     ("(?i:ß)", "beyond ASCII"),
     ("(?i:[a-z])", "range under"),
-    (r"(?i:[\p{Lu}])", "cased property"),
+    (r"(?i:[\p{Lu}])", r"\p{Lu} under (?i)"),
     (r"\xzz", "hexadecimal"),
     (r"\x4", "hexadecimal"),
     (r"\x+4", "hexadecimal"),

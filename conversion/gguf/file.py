@@ -24,6 +24,7 @@ from typing import Any
 from conversion.callers import leave_to_callers
 from conversion.equality import never_produced, usable_vocab
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
+from conversion.gaps import refuse_wide_gaps
 from conversion.gguf import pieces as gguf_pieces
 from conversion.gguf.llama_cpp import control_conflict, find_pre_tokenizer, looks_up_pieces, pre_tokenizer_for, reaching_over
 from conversion.gguf.metadata import MAGIC, int32s, parse_metadata, serialise, text, texts
@@ -51,7 +52,6 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 
 __all__ = ["FORMAT"]
 
-_MOST_FILLERS = 1 << 20
 _PRE = "tokenizer.ggml.pre"
 _MERGES = "tokenizer.ggml.merges"
 
@@ -224,12 +224,7 @@ def _as_run(spec: TokenizerSpec, files: Mapping[str, bytes], name: str) -> AsRun
 
 
 def _token_arrays(spec: TokenizerSpec, vocab: dict[bytes, int]) -> tuple[list[str], list[PieceKind]]:
-    gaps = spec.n_vocab - spec.vocab_size
-    if gaps > _MOST_FILLERS:
-        raise ConversionRefused(
-            f"a GGUF file has an entry for every id up to the largest, {spec.n_vocab - 1}, and {gaps} of them are not in use here. "
-            "Renumber the tokenizer first"
-        )
+    refuse_wide_gaps(spec, "a GGUF file")
     contents = [f"[PAD{number}]" for number in range(spec.n_vocab)]
     kinds: list[PieceKind] = ["unused"] * spec.n_vocab
     for content, token_id in zip(spell(vocab), vocab.values(), strict=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from conversion.callers import caller_must_normalise
 from conversion.equality import usable_vocab
+from conversion.gaps import refuse_wide_gaps
 from conversion.merges import check_lookup
 from conversion.sentencepiece.piece_merges import pieces_of_merges
 from conversion.verdict import Checks
@@ -30,6 +31,7 @@ def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     """
     if spec.sentencepiece is not None:
         return spec
+    refuse_wide_gaps(spec, "a SentencePiece model")  # before there is a name for each id
     _refuse_added_tokens(spec)
     vocab = usable_vocab(spec)
     split = "it splits text by a pattern, which SentencePiece does not" if spec.pattern is not None or spec.stages else None
@@ -42,6 +44,7 @@ def to_sentencepiece(spec: TokenizerSpec, checks: Checks) -> TokenizerSpec:
     check_lookup(vocab, spec.merges, spec.ignore_merges, checks)
     if spec.added_tokens:
         checks.suppose("special tokens are put between texts by their ids: SentencePiece finds none in text")
+        checks.decodes_otherwise("special tokens come back as nothing, as all control pieces do")
     checks.suppose("decoded text holds no NUL, which SentencePiece leaves out")
     content_of = {token_id: bytes_to_token(token) for token, token_id in vocab.items()}
     added = {token.id: token.content for token in spec.added_tokens if token.id not in content_of}

@@ -102,6 +102,7 @@ def files_of(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]
     table = expanded(rules)
     checks.hold("scores have an order of merges")
     checks.suppose('texts are prepared, and ranks replaced by the ids of the table, as the sidecar says under "use"')
+    checks.decodes_otherwise("tiktoken decodes ranks, which are no ids; what ids stand for is said by the model in the sidecar")
     lines = [b"%s %d\n" % (binascii.b2a_base64(token, newline=False), rank) for rank, (token, _) in enumerate(table)]
     ranks = b"".join(lines)
     data = {

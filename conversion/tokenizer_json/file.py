@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from conversion.equality import never_produced
 from conversion.format import AsRun, Format, Given, make_spec, spec_of_table
-from conversion.json_text import field, read_json
+from conversion.json_text import field, optional_field, read_json
 from conversion.normalizers import read_normalizer, write_normalizer
 from conversion.overlaps import two_passes
 from conversion.printable import (
@@ -68,6 +68,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
         instead = "; its 'config' is that of a tekken.json: load it with format='tekken'" if tekken else ""
         raise FormatError(f"{where}: not a tokenizer.json: it must be an object with a 'model'{instead}")
     model = field(dict(data), "model", dict, f"{where}: $")
+    _check_types(data, model, where)
     _refuse_unknown_parts(data, model, where)
     if is_sentencepiece(data):
         return _read_sentencepiece(data, model, where)
@@ -75,7 +76,7 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     raw_merges = field(model, "merges", list, f"{where}: $.model")
     added = _read_added_tokens(data.get("added_tokens"), raw_vocab, f"{where}: $.added_tokens")
     _refuse_second_names(added, raw_vocab, raw_merges, f"{where}: $.added_tokens")
-    ignore_merges = bool(model.get("ignore_merges", False))
+    ignore_merges = bool(model.get("ignore_merges"))
     pattern, unmatched, stages = _read_split_rule(
         data.get("pre_tokenizer"),
         f"{where}: $.pre_tokenizer",
@@ -99,6 +100,26 @@ def from_dict(data: Mapping[str, Any], where: str) -> TokenizerSpec:
     return make_spec(where, vocab=vocab, merges=merges, **fields)
 
 
+_TYPES: Mapping[str, type] = {
+    "version": str,
+    **dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"), dict),
+}
+_MODEL_TYPES: Mapping[str, type] = {
+    "type": str,
+    "dropout": float,
+    **dict.fromkeys(("unk_token", "continuing_subword_prefix", "end_of_word_suffix"), str),
+    **dict.fromkeys(("fuse_unk", "byte_fallback", "ignore_merges"), bool),
+}
+
+
+def _check_types(data: Mapping[str, Any], model: dict[str, Any], where: str) -> None:
+    """Raise `FormatError` for a part that is of no type `tokenizers` takes; `"false"` in quotes would be as good as true."""
+    for name, kind in _TYPES.items():
+        optional_field(dict(data), name, kind, f"{where}: $")
+    for name, kind in _MODEL_TYPES.items():
+        optional_field(model, name, kind, f"{where}: $.model")
+
+
 def _read_sentencepiece(data: Mapping[str, Any], model: dict[str, Any], where: str) -> TokenizerSpec:
     vocab = read_vocab(field(model, "vocab", dict, f"{where}: $.model"), f"{where}: $.model.vocab")
     pairs = _read_pairs(field(model, "merges", list, f"{where}: $.model"), f"{where}: $.model.merges")
@@ -120,7 +141,7 @@ def _provenance(data: Mapping[str, Any], where: str) -> dict[str, str]:
 
 def _refuse_unknown_parts(data: Mapping[str, Any], model: Mapping[str, Any], where: str) -> None:
     """Raise `ConversionRefused` naming the first part that changes ids and has no place in a spec."""
-    kind = model.get("type", "BPE")  # files of the first versions have no type
+    kind = model.get("type") or "BPE"  # files of the first versions have no type
     if kind != "BPE":
         raise ConversionRefused(f"{where}: $.model.type is {kind!r}; only byte-level BPE is read")
     byte_level = () if is_sentencepiece(data) else _not_byte_level(data, model)

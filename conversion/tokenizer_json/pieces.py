@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from conversion.format import spec_of_pieces
-from conversion.json_text import field
+from conversion.json_text import field, optional_field
 from conversion.sentencepiece.piece_merges import Pair, PieceMerges, isolated_parts, merges_of, pieces_of_merges, user_defined
 from conversion.verdict import Checks
 from hf_bpe.errors import ConversionRefused, FormatError, some
@@ -41,6 +41,8 @@ def to_parts(spec: TokenizerSpec, checks: Checks) -> dict[str, Any]:
         checks.lose(reason)
     if not obstacles:
         checks.hold("scores have an order of merges, and tokenizers has a step for everything that the model does to text")
+    for reason in _decoded_otherwise(rules):
+        checks.decodes_otherwise(reason)
     frozen = user_defined(rules)
     vocab = {piece.content: number for number, piece in enumerate(rules.pieces)}
     pairs = [[left, right] for left, right in merges.pairs if left in vocab and right in vocab]  # else refused, or lossy
@@ -89,6 +91,18 @@ def _obstacles(spec: TokenizerSpec, rules: SentencePieceRules, merges: PieceMerg
             "prefix_before_space=False, as Metaspace"
         )
     yield from _odd_pieces(rules, merges)
+
+
+def _decoded_otherwise(rules: SentencePieceRules) -> Iterator[str]:
+    """What tokenizers gives back for ids where SentencePiece gives another text; `skip_special_tokens` leaves special tokens out."""
+    shown, unknown = rules.unk_surface, rules.pieces[rules.unk_id].content
+    if not rules.byte_fallback and shown != unknown:
+        yield f"unknown characters come back as {unknown!r}, and from SentencePiece as {shown!r}"
+    if rules.remove_extra_whitespaces:
+        yield (
+            f"where a text begins with {SPACE_SYMBOL!r}, SentencePiece drops it from every piece up to the first that holds more, and "
+            f"tokenizers once at most: the ids of {SPACE_SYMBOL + 'a'!r} show it"
+        )
 
 
 def _odd_pieces(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[str]:
@@ -178,14 +192,20 @@ def _cut_up(rules: SentencePieceRules, merges: PieceMerges) -> Iterator[tuple[st
 
 
 def _decoder_steps(rules: SentencePieceRules) -> list[Step]:
-    steps = [_replace("String", SPACE_SYMBOL, " ")]
-    if rules.byte_fallback:
-        steps.append({"type": "ByteFallback"})
-    steps.append({"type": "Fuse"})
-    if rules.prepend_scheme != "never":
-        at_end = int(rules.treat_whitespace_as_suffix)
-        steps.append({"type": "Strip", "content": " ", "start": 1 - at_end, "stop": at_end})
-    return steps
+    """As SentencePiece decodes: what the prefix is dropped for is U+2581 at the start, even where the prefix is a plain space or
+    stands behind the text, and stays then.
+    """
+    spaces = _replace("String", SPACE_SYMBOL, " ")
+    join: list[Step] = [*([{"type": "ByteFallback"}] if rules.byte_fallback else []), {"type": "Fuse"}]
+    if rules.prepend_scheme == "never":
+        return [spaces, *join]
+    if rules.escape_whitespaces:
+        return [spaces, *join, _strip(" ")]
+    return [*join, _strip(SPACE_SYMBOL), spaces]
+
+
+def _strip(content: str) -> Step:
+    return {"type": "Strip", "content": content, "start": 1, "stop": 0}
 
 
 def _replace(kind: str, pattern: str, content: str) -> Step:
@@ -349,7 +369,8 @@ def _refuse_normalised(added: Sequence[AddedToken], rules: SentencePieceRules, w
 
 def _read_user_defined(splits: Sequence[Step]) -> list[str]:
     """What the first Split cuts out, if it is one of ours; `_check_splits` looks whether it is."""
-    regex = splits[0].get("pattern", {}).get("Regex") if splits and splits[0].get("type") == "Split" else None
+    pattern = splits[0].get("pattern") if splits and splits[0].get("type") == "Split" else None
+    regex = pattern.get("Regex") if isinstance(pattern, dict) else None
     if not isinstance(regex, str):
         return []
     return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^\\|])+", regex, re.DOTALL)]
@@ -360,12 +381,13 @@ def _with_metaspace(step: Step, rules: SentencePieceRules, merges: Sequence[Pair
     if step.get("replacement") != SPACE_SYMBOL:
         raise ConversionRefused(f"{where} holds Metaspace with {step.get('replacement')!r}; only {SPACE_SYMBOL!r} is read")
     crossing = next((pair for pair in merges if SPACE_SYMBOL in "".join(pair)[1:]), None)
-    if step.get("split", True) and crossing:
+    cuts, prefixes = (optional_field(step, name, bool, where) is not False for name in ("split", "add_prefix_space"))
+    if cuts and crossing:
         raise ConversionRefused(
             f"{where} holds Metaspace: it cuts before every {SPACE_SYMBOL!r}, and {crossing[0]!r} + {crossing[1]!r} merge across; set "
             "split to false"
         )
-    scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
+    scheme = step.get("prepend_scheme", "always" if prefixes else "never")
     if scheme not in ("always", "first", "never"):
         raise FormatError(f"{where}: prepend_scheme must be 'always', 'first' or 'never', not {scheme!r}")
     rules = replace(rules, escape_whitespaces=True)

@@ -14,7 +14,6 @@ from conversion.verification.difference import Difference, difference_of
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, WITH_TEMPLATE, Ids, Reading, Side
 from conversion.verification.window import around
 from hf_bpe.batching import batched
-from hf_bpe.errors import HfBpeError, LoaderError
 
 __all__ = ["Comparison", "Example"]
 
@@ -85,7 +84,7 @@ class Comparison:
                 yield reading, indices
 
     def _encode(self, texts: list[str], reading: Reading) -> tuple[Ids, Ids]:
-        return _encoded(self.a, texts, reading), _encoded(self.b, texts, reading)
+        return self.a.readings[reading](texts), self.b.readings[reading](texts)
 
     def _decoded_apart(self, rows: Ids, differing: Collection[int]) -> list[int]:
         """Which rows, whose ids both sides gave, they decode to different texts."""
@@ -134,22 +133,3 @@ class Comparison:
         text = shrink(example.text, lambda rest: self._differs(rest, example.reading, cause), _SHRINKING_EFFORT)
         a_ids, b_ids = self._pair(text, example.reading)
         return difference_of(self.a, self.b, "made smaller", text, example.reading, cause, a_ids, b_ids)
-
-
-def _encoded(side: Side, texts: list[str], reading: Reading) -> Ids:
-    try:
-        return side.readings[reading](texts)
-    except HfBpeError:
-        raise
-    except Exception as error:
-        raise LoaderError(f"{side.label} failed on {_failing(side, texts, reading)!r:.200}: {error}") from error
-
-
-def _failing(side: Side, texts: list[str], reading: Reading) -> str:
-    """The first text that the library does not encode by itself, else the first one."""
-    for text in texts:
-        try:
-            side.readings[reading]([text])
-        except Exception:  # noqa: BLE001
-            return text
-    return texts[0]

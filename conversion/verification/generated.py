@@ -5,17 +5,22 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, zip_longest
 
 from conversion.merges import out_of_reach
+from conversion.verification.descriptions_apart import token_texts_apart
 from conversion.verification.merges_apart import as_text, texts_merged_apart, tokens_apart
 from conversion.verification.patterns_apart import characters_told_apart, short_texts, texts_split_apart
 from conversion.verification.side import Side
 from conversion.verification.unicode_versions import edges_of_categories
+from hf_bpe.normalizers import Replace
+from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["generated_texts"]
 
 _MOST_OF_A_KIND = 20_000
+_MOST_OF_TOKENS = 2000
+"""Texts of tokens that differ already by description; where all do, more of them say nothing new."""
 _SURROUNDINGS = ("{}", "a{}", "{}a", " {}", "{} ", "1{}1")
 _MOST_SPECIALS = 300
 
@@ -35,6 +40,7 @@ def generated_texts(a: Side, b: Side) -> Iterator[str]:
         _unreachable(a, b),
         _merges(a, b),
         _tokens(a, b),
+        _descriptions(a, b),
         _normalised(a, b),
         _categories(a, b),
     )
@@ -61,11 +67,24 @@ def _specials(a: Side, b: Side) -> Iterator[str]:
 
 def _splits(a: Side, b: Side) -> Iterator[str]:
     """Texts that the patterns split differently, with more around them: whether ids differ depends on the vocabulary too."""
-    if a.nearest is None or b.nearest is None or a.nearest.pattern == b.nearest.pattern:
+    if a.nearest is None or b.nearest is None:
         return
-    patterns = a.nearest.pattern, b.nearest.pattern
-    characters = characters_told_apart(*patterns)
-    for text in texts_split_apart(*patterns):
+    for one, other in _patterns_apart(a.nearest, b.nearest):
+        yield from islice(_split_by(one, other), _MOST_OF_A_KIND // 2)
+
+
+def _patterns_apart(a: TokenizerSpec, b: TokenizerSpec) -> Iterator[tuple[str | None, str | None]]:
+    """The patterns of each stage, and of replacements in each step of normalising, where they differ; None: no such stage."""
+    yield from (pair for pair in zip_longest((a.pattern, *a.stages), (b.pattern, *b.stages)) if pair[0] != pair[1])
+    if a.unmatched != b.unmatched:  # what no match takes
+        yield a.pattern, None
+    replaced = [{step.pattern for step in spec.normalizer if isinstance(step, Replace)} for spec in (a, b)]
+    yield from ((pattern, None) for pattern in sorted(replaced[0] ^ replaced[1]))
+
+
+def _split_by(one: str | None, other: str | None) -> Iterator[str]:
+    characters = characters_told_apart(one, other)
+    for text in texts_split_apart(one, other):
         yield from (
             text,
             *(surrounding.format(text) for surrounding in _SURROUNDINGS),
@@ -91,6 +110,11 @@ def _merges(a: Side, b: Side) -> Iterator[str]:
 def _tokens(a: Side, b: Side) -> Iterator[str]:
     if a.nearest is not None and b.nearest is not None:
         yield from tokens_apart(a.nearest, b.nearest)
+
+
+def _descriptions(a: Side, b: Side) -> Iterator[str]:
+    if a.nearest is not None and b.nearest is not None:
+        yield from islice(token_texts_apart(a.nearest, b.nearest), _MOST_OF_TOKENS)
 
 
 def _normalised(a: Side, b: Side) -> Iterator[str]:

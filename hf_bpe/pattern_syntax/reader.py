@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -32,7 +33,10 @@ from hf_bpe.pattern_syntax.tree import (
 GENERAL_CATEGORIES = frozenset(
     "L Lu Ll Lt Lm Lo LC M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn".split()
 )
-CASED = frozenset({"Lu", "Ll", "Lt", "LC"})
+# Sets that (?i) makes larger: in every engine, and in those that fold sets of characters as they fold characters. Case ties
+# U+0345, a mark of script Inherited, to the Greek letter iota, and the micro sign, of script Common, to mu.
+_FOLDED = frozenset({"Lu", "Ll", "Lt"})
+_FOLDED_BY_SOME = frozenset({"L", "LC", "M", "Mn", "Common", "Greek", "Inherited"})
 LONG_NAMES = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z", "Other": "C"}
 
 # Simple case folding of the ASCII letters, all there is to it: two of them have a third form.
@@ -44,9 +48,15 @@ CASE_OF = {form: forms for forms in CASE_FORMS.values() for form in forms}
 # Letters that Oniguruma also finds, under (?i), in one character that folds to both: ß, the ligatures ff fi fl st.
 ONIGURUMA_JOINS = (("s", "s"), ("f", "f"), ("f", "i"), ("f", "l"), ("s", "t"))
 
+# Engines whose \w has members of its own, and what they are called.
+_OWN_WORDS: dict[Dialect, str] = {"oniguruma": "Oniguruma", "pcre2": "PCRE2"}
+
 PCRE2_SPACE = Class((Property("space"), Span(0x180E, 0x180E)))
 """What `\\s` is in PCRE2: U+180E has been no white space for Unicode since 6.3."""
 
+_LEADING_FLAGS: dict[Dialect, str] = {"regex": "is", "tiktoken": "is", "pcre2": "is", "oniguruma": "im"}
+_LIKE_A_COUNT = re.compile(r"\{[ \t]*\d*[ \t]*,?[ \t]*\d*[ \t]*\}")
+_FUZZY = re.compile(r"\{[^}]*[eids<=>][^}]*\}")
 _SIMPLE_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 _SET_OPERATORS = ("--", "&&", "||", "~~")
 
@@ -81,14 +91,18 @@ class _Parser:
             raise self.fail(f"expected {expected!r}, found {self.peek() or 'the end'!r}")
 
     def pattern(self) -> Node:
-        flags = _Flags()
-        for spelled, value in (("(?i)", _Flags(ignore_case=True)), ("(?s)", _Flags(dot_all=True))):
-            if self.take(spelled):
-                flags = value
-        tree = self.alternation(flags)
+        tree = self.alternation(self.leading_flags())
         if self.at < len(self.text):
             raise self.fail("unbalanced ')'; write '\\)' for a literal one")
         return tree
+
+    def leading_flags(self) -> _Flags:
+        """Those that hold for the whole pattern, as `(?i)(?s)` or `(?is)`."""
+        flags = _Flags()
+        while (found := re.compile(rf"\(\?([{_LEADING_FLAGS[self.dialect]}]+)\)").match(self.text, self.at)) is not None:
+            flags = _Flags(flags.ignore_case or "i" in found[1], flags.dot_all or found[1].strip("i") != "")
+            self.at = found.end()
+        return flags
 
     def alternation(self, flags: _Flags) -> Node:
         branches = [self.sequence(flags)]
@@ -105,7 +119,8 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
     def refuse_joined_letters(self, parts: list[Node]) -> None:
-        for pair in pairwise(parts):
+        letters = [part for outer in parts for part in (outer.parts if isinstance(outer, Sequence) else (outer,))]
+        for pair in pairwise(letters):
             for first, second in ONIGURUMA_JOINS:
                 if pair == (self.one(ord(first), _Flags(ignore_case=True)), self.one(ord(second), _Flags(ignore_case=True))):
                     raise self.fail(
@@ -114,17 +129,22 @@ class _Parser:
 
     def quantified(self, flags: _Flags) -> Node:
         node = self.atom(flags)
+        repeated = False
         while (bounds := self.quantifier()) is not None:
             least, most, braces = bounds
             mode: Choice["greedy", "lazy", "possessive"] = "greedy"
-            if self.take("?"):
-                mode = "lazy"
+            if not (least == most and self.dialect == "oniguruma") and self.take("?"):  # there X{2}? is (X{2})?
+                mode = "greedy" if least == most else "lazy"
             elif self.peek() == "+" and not (braces and self.dialect == "oniguruma"):  # there X{1,3}+ is (X{1,3})+
                 self.at += 1
                 mode = "possessive"
             if isinstance(node, Look | Edge):
                 raise self.fail("a quantifier after a zero-width item")
-            node = Repeat(node, least, most, mode)
+            if repeated and self.dialect != "oniguruma":
+                raise self.fail("a quantifier after a quantifier; put what is repeated in (?:...)")
+            repeated = True
+            if (least, most) != (1, 1) or mode == "possessive":
+                node = Repeat(node, least, most, mode)
         return node
 
     def quantifier(self) -> tuple[int, int | None, bool] | None:
@@ -136,13 +156,25 @@ class _Parser:
         closing = self.text.find("}", self.at)
         low, comma, high = self.text[self.at + 1 : closing].partition(",")
         digits = (low + high).isascii() and (low + high).isdigit()
-        if closing < 0 or not digits:  # a literal brace
+        if closing < 0 or not digits:
+            self.refuse_like_a_count()
             return None
         self.at = closing + 1
         least, most = int(low or 0), int(high) if high else None if comma else int(low)
         if most is not None and most < least:
             raise self.fail(f"{{{low},{high}}} asks for at least {least} and at most {most}")
         return least, most, True
+
+    def refuse_like_a_count(self) -> None:
+        """Braces that are literal to most engines: `{,}` repeats in `regex`, `{1, 2}` in PCRE2, and `{e<=1}` allows errors in `regex`."""
+        found = _LIKE_A_COUNT.match(self.text, self.at)
+        if found is not None and found[0].strip("{} \t"):
+            raise self.fail(
+                f"{found[0]} is a count to some engines and text to others; write '\\{{' for a brace, {{0,}} for any number"
+            )
+        fuzzy = _FUZZY.match(self.text, self.at) if self.dialect == "regex" and self.at else None
+        if fuzzy is not None:
+            raise self.fail(f"{fuzzy[0]} allows errors in a match to `regex` and is text to others; write '\\{{' for a brace")
 
     def atom(self, flags: _Flags) -> Node:
         if self.take("("):
@@ -166,8 +198,10 @@ class _Parser:
         return self.one(ord(character), flags)
 
     def line_edge(self, *, end: bool) -> Node:
-        if self.dialect == "oniguruma":  # Ruby: always per line
-            return Alternation((Edge(end), Look(NEWLINE, ahead=end, negated=False)))
+        if self.dialect == "oniguruma":  # Ruby: always per line, but no line begins where the text ends
+            edge = Look(NEWLINE, ahead=end, negated=False)
+            inside = edge if end else Sequence((edge, Look(Edge(end=True), ahead=True, negated=True)))
+            return Alternation((Edge(end), inside))
         if end and self.dialect in ("regex", "pcre2"):
             return Look(Sequence((Repeat(NEWLINE, 0, 1, "greedy"), Edge(end=True))), ahead=True, negated=False)
         return Edge(end)
@@ -175,6 +209,8 @@ class _Parser:
     def one(self, code_point: int, flags: _Flags) -> Class:
         if flags.ignore_case:
             character = chr(code_point)
+            if self.dialect == "regex" and character in "iI":
+                raise self.fail(f"{character!r} under (?i) is also U+0130 to the `regex` module; write [iI]")
             if character in CASE_OF:
                 return Class(tuple(Span(ord(form), ord(form)) for form in CASE_OF[character]))
             if character.lower() != character or character.upper() != character:
@@ -221,10 +257,14 @@ class _Parser:
 
     def escape(self, flags: _Flags) -> Node:
         letter = self.peek()
-        if self.dialect == "pcre2" and letter in ("u", "U", "v"):
-            raise self.fail(f"\\{letter} is not a character to PCRE2; write the character itself")
-        if self.dialect == "pcre2" and letter in ("b", "B"):
-            raise self.fail(f"\\{letter} goes by \\w, and PCRE2's is not that of other engines")
+        if self.dialect in _OWN_WORDS and letter in ("b", "B"):
+            raise self.fail(
+                f"\\{letter} goes by \\w, and {_OWN_WORDS[self.dialect]}'s is not that of other engines; spell it with look-arounds"
+            )
+        if self.dialect == "tiktoken" and (letter in ("<", ">") or self.peek(2) in ("b{", "B{")):
+            raise self.fail(
+                f"\\{self.peek(2)} is an edge of a word to tiktoken; write < and > as they are, and \\b without braces"
+            )
         if letter in ("A", "z", "Z", "b", "B"):
             self.at += 1
             return self.edge_escape(letter)
@@ -233,9 +273,18 @@ class _Parser:
         item = self.escaped_item()
         if isinstance(item, Span):
             return self.one(item.first, flags)
+        if self.dialect != "oniguruma":  # which folds sets in brackets only
+            self.refuse_folded(item, flags)
         if self.dialect == "pcre2" and item.name == "space":
             return replace(PCRE2_SPACE, negated=item.negated)
         return Class((item,))
+
+    def refuse_folded(self, item: Property, flags: _Flags) -> None:
+        folds_sets = self.dialect in ("tiktoken", "oniguruma")
+        if flags.ignore_case and item.name in (_FOLDED | _FOLDED_BY_SOME if folds_sets else _FOLDED):
+            raise self.fail(
+                f"\\p{{{item.name}}} under (?i): engines add what differs from it in case, each in its own way; put it outside of (?i:...)"
+            )
 
     def edge_escape(self, letter: str) -> Node:
         if letter == "A":
@@ -254,27 +303,36 @@ class _Parser:
         if not letter:
             raise self.fail("a lone backslash at the end")
         self.at += 1
-        if letter in ("w", "W") and self.dialect in ("oniguruma", "pcre2"):
-            engine = "Oniguruma" if self.dialect == "oniguruma" else "PCRE2"
-            raise self.fail(f"{engine}'s \\w is not the \\w of other engines; spell it [\\p{{L}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}]")
+        if letter in ("w", "W") and self.dialect in _OWN_WORDS:
+            raise self.fail(
+                f"{_OWN_WORDS[self.dialect]}'s \\w is not the \\w of other engines; spell it [\\p{{L}}\\p{{M}}\\p{{Nd}}\\p{{Pc}}]"
+            )
         if letter in ("p", "P"):
             return self.property(negated=letter == "P")
         shorthand = {"s": "space", "d": "Nd", "w": "word"}.get(letter.lower())
         if shorthand:
             return Property(shorthand, negated=letter.isupper())
-        if letter in _SIMPLE_ESCAPES:
-            return Span(_SIMPLE_ESCAPES[letter], _SIMPLE_ESCAPES[letter])
-        if letter in ("x", "u", "U"):
-            code_point = self.hexadecimal({"x": 2, "u": 4, "U": 8}[letter])
-        elif letter == "0":
-            code_point = 0
-        elif letter.isascii() and letter.isalnum():
-            raise self.fail(f"\\{letter} is not an escape that every engine reads alike; name the characters instead")
-        else:
-            code_point = ord(letter)
+        code_point = self.escaped_code_point(letter)
         return Span(code_point, code_point)
 
+    def escaped_code_point(self, letter: str) -> int:
+        if (letter in ("u", "U", "v") and self.dialect == "pcre2") or (letter == "U" and self.dialect == "oniguruma"):
+            raise self.fail(f"\\{letter} is not a character to {_OWN_WORDS[self.dialect]}; write the character itself")
+        if letter in _SIMPLE_ESCAPES:
+            return _SIMPLE_ESCAPES[letter]
+        if letter in ("x", "u", "U"):
+            return self.hexadecimal({"x": 2, "u": 4, "U": 8}[letter])
+        if letter == "0":
+            if self.peek().isdigit():
+                raise self.fail(f"\\0{self.peek()} is an octal number to some engines; write \\x and two hexadecimal digits")
+            return 0
+        if letter.isascii() and letter.isalnum():
+            raise self.fail(f"\\{letter} is not an escape that every engine reads alike; name the characters instead")
+        return ord(letter)
+
     def hexadecimal(self, width: int) -> int:
+        if self.dialect == "pcre2" and self.peek() == "{":
+            raise self.fail("\\x{...} is a character to PCRE2 or the letter x, as its options say; write the character itself")
         if self.take("{"):
             end = self.text.find("}", self.at)
             digits, self.at = self.text[self.at : end], end + 1
@@ -296,6 +354,8 @@ class _Parser:
             if end < 0:
                 raise self.fail("\\p{ without its closing brace")
             name, self.at = self.text[self.at : end], end + 1
+        elif self.dialect == "oniguruma":
+            raise self.fail("\\p without braces is the letter p to Oniguruma; write \\p{...}")
         else:
             name = self.peek()
             self.at += 1
@@ -336,8 +396,9 @@ class _Parser:
             if not self.peek():
                 raise self.fail("[ without its closing ]; write '\\[' for a literal one")
             found = self.class_item(flags)
-            if flags.ignore_case and any(isinstance(item, Property) and item.name in CASED for item in found):
-                raise self.fail("a cased property under (?i): engines fold it differently; use \\p{L}")
+            for item in found:
+                if isinstance(item, Property):
+                    self.refuse_folded(item, flags)
             items += found
             first = False
         return items

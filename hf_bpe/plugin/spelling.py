@@ -109,6 +109,8 @@ class PieceSpelling:
 
     def __init__(self, rules: SentencePieceRules) -> None:
         self._rules = rules
+        # At the start even where encoding puts it behind the text, and not where it is a plain space, as SentencePiece does.
+        self._drops_space = rules.prepend_scheme != "never" and rules.escape_whitespaces
         self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
 
     def spell(self, token: bytes) -> str:
@@ -137,13 +139,11 @@ class PieceSpelling:
 
     def decoding_rules(self, encoder: Encoder) -> DecodingRules:
         """The same for ids that come bit by bit."""
-        has_space, is_last = self._rules.prepend_scheme != "never", self._rules.treat_whitespace_as_suffix
         return DecodingRules(
             self._look_up(encoder),
             decoding_rules(encoder).special_ids,
             is_sentencepiece=True,
-            leading="one character" if has_space and not is_last else "stay",
-            drops_last_space=has_space and is_last,
+            leading="one character" if self._drops_space else "stay",
             denormaliser=self._denormaliser,
         )
 
@@ -165,8 +165,8 @@ class PieceSpelling:
     def _text(self, content: bytes) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
         text = content.decode("utf-8", ONE_FOR_EACH_BYTE)
-        if self._rules.prepend_scheme != "never":
-            text = text.removesuffix(" ") if self._rules.treat_whitespace_as_suffix else text.removeprefix(" ")
+        if self._drops_space:
+            text = text.removeprefix(" ")
         if self._denormaliser is None:
             return text
         from hf_bpe.engine.pieces_reference import replacements  # few models have such a map

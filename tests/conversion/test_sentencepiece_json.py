@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import random
+import re
 from functools import cache
 from itertools import product
 
@@ -24,9 +25,10 @@ from conversion.sentencepiece.model import parse_model, serialise_model
 from conversion.sentencepiece.piece_merges import isolated_parts, merges_of
 from conversion.tiktoken.file import parse_ranks
 from conversion.tokenizer_json.file import from_dict, to_dict
-from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
+from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece
+from hf_bpe.plugin.spelling import spelling_of
 from tests.conversion.support import small_spec, spec_with_unreachable_token
 from tests.support.text import difficult_text
 from tests.support.vocabularies import packaged
@@ -68,13 +70,13 @@ def spec_of(*pieces, fallback=True, **rules):
     return TokenizerSpec.from_sentencepiece(SentencePieceRules(listed, **rules), added_tokens=named)
 
 
-def small(*more, **rules):
+def small(*more, byte_fallback=True, **rules):
     pieces = [Piece(c) for c in "\u2581abc12<>s/é中"]
     pieces += [
         Piece(t, -float(n))
         for n, t in enumerate(["ab", "\u2581a", "ca", "\u2581ab", "\u2581\u2581", "bca", "é中", "12", "<s"], 1)
     ]
-    return spec_of(*pieces, *more, **rules)
+    return spec_of(*pieces, *more, fallback=byte_fallback, **rules)
 
 
 def run_by_tokenizers(spec, texts):
@@ -202,6 +204,51 @@ def test_what_tokenizers_cannot_do_is_refused(tmp_path, spec, complaint):
     assert list(tmp_path.iterdir()) == []
     path, _ = conversion.save(spec, tmp_path / "tokenizer.json", allow_lossy=True)
     assert tokenizers.Tokenizer.from_file(str(path)).get_vocab_size() == len(spec.vocab)
+
+
+# -- decoding ---------------------------------------------------------------------------------------------------------
+
+LEADING = {f"{scheme} escapes={escapes} suffix={suffix}": {"prepend_scheme": scheme, "escape_whitespaces": escapes, "treat_whitespace_as_suffix": suffix}
+           for scheme in ("always", "never") for escapes in (True, False) for suffix in (False, True)}  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", LEADING.values(), ids=LEADING)
+def test_ids_decode_in_tokenizers_and_in_our_class_as_in_sentencepiece(rules):
+    spec = small(**rules)
+    model, written = processor(spec), tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec)))
+    ours, read = spelling_of(spec).decoder(Encoder(spec)), Encoder(from_dict(to_dict(spec), "x"))
+    assert written.decode([]) == ours([]) == model.decode([]) == ""
+    for text in [" ", "▁", "  a", " a ", "▁▁a ", *fuzz(["▁", " ", "  ", "a", "ab", "é", "中", "🙂"], 200)]:
+        ids = model.encode(text)
+        expected = model.decode(ids)
+        assert written.decode(ids, skip_special_tokens=False) == read.decode(ids) == expected, text
+        if spec.sentencepiece.escape_whitespaces or not text.startswith("▁"):
+            assert ours(ids) == expected, text
+
+
+@pytest.mark.parametrize("rules", [{"treat_whitespace_as_suffix": True}, {"escape_whitespaces": False}])
+def test_a_decoder_that_strips_otherwise_is_refused(rules):
+    data = to_dict(small(**rules))
+    data["decoder"]["decoders"] = [*WITHOUT_STRIP["decoders"], {"type": "Strip", "content": " ", "start": 0, "stop": 1}]
+    with pytest.raises(ConversionRefused, match=r"\$.decoder is"):
+        from_dict(data, "x")
+
+
+def test_the_verdict_says_what_decodes_otherwise():
+    def decoding(**rules):
+        verdict = conversion.check(small(**rules), "tokenizer.json")
+        assert verdict.kind == "exact"
+        assert verdict.summary().count("decodes otherwise") == len(verdict.to_dict()["decoding"]) == len(verdict.decoding)
+        return verdict.decoding
+
+    assert decoding() == decoding(unk_surface="?") == ()
+    assert decoding(byte_fallback=False) == ("unknown characters come back as '<unk>', and from SentencePiece as ' \u2047 '",)
+    [trims] = decoding(remove_extra_whitespaces=True)
+    assert "'▁a'" in trims
+    spec = small(remove_extra_whitespaces=True)
+    ids = processor(spec).encode("▁a")
+    texts = [processor(spec).decode(ids), tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec))).decode(ids)]
+    assert texts == ["a", " a"]
 
 
 def test_an_unknown_piece_of_one_character_is_refused():
@@ -421,6 +468,37 @@ def test_a_byte_level_tokenizer_without_a_pattern_is_exact_in_sentencepiece(tmp_
     assert model.encode(texts) == ids
     assert [model.decode(i) for i in ids] == [text.replace("\0", "Ā") for text in texts]
     assert (model.piece_to_id("<s>"), model.unk_id()) == (400, 403)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"normalizer": None, "pre_tokenizer": METASPACE | {"split": "false"}}, r"pre_tokenizer.split must be true or false"),
+        ({"normalizer": None, "pre_tokenizer": METASPACE | {"add_prefix_space": 1}}, r"add_prefix_space must be true or false"),
+        ({"model": to_dict(small())["model"] | {"byte_fallback": "true"}}, r"\$.model.byte_fallback must be true or false"),
+    ],
+)
+def test_a_field_of_another_type_is_no_true(change, complaint):
+    with pytest.raises(FormatError, match=complaint):
+        from_dict(document(**change), "x")
+
+
+@pytest.mark.parametrize("pattern", ["x", None, ["Regex"]])
+def test_a_split_whose_pattern_is_no_object_is_refused(pattern):
+    split = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    with pytest.raises(ConversionRefused, match="holds Split"):
+        from_dict(document(pre_tokenizer=split), "x")
+
+
+@pytest.mark.parametrize("far", [1 << 23, 2**31 - 1])
+@pytest.mark.parametrize("name", ["sentencepiece", "sentencepiece-vocab", "gguf", "tekken", "minbpe"])
+def test_one_id_far_from_the_others_asks_for_no_millions_of_pieces(name, far):
+    vocab = {bytes([byte]): byte for byte in range(256)} | {b"!": far}
+    verdict = conversion.check(
+        TokenizerSpec(vocab, (), pattern=NAMED_PATTERNS["gpt2"].pattern if name == "gguf" else None), name
+    )
+    assert verdict.kind == "impossible"
+    assert re.search(rf"the largest, {far}, and {far - 255} of them are not in use|ids", verdict.impossible)
 
 
 def test_a_pattern_is_refused_or_lost_and_the_report_says_what_it_costs(tmp_path):

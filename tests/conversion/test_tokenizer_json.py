@@ -355,6 +355,22 @@ VOCAB = document()["model"]["vocab"]
         ({"model": model(merges=[["a", "b", "c"]])}, r"\$.model.merges\[0\] must be two tokens"),
         ({"model": model(merges=[["a", 1]])}, r"\$.model.merges\[0\] must be two tokens"),
         ({"model": model(merges=["a z"])}, r"\$.model.merges\[0\]: 'a' \+ 'z': 'az' is not in the vocabulary"),
+        *(
+            ({"model": model(**{name: wrong})}, rf"\$.model.{name} must be {wanted}, not")
+            for names, wanted, values in (
+                (("ignore_merges", "fuse_unk", "byte_fallback"), "true or false", ("false", 0, [])),
+                (("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "type"), "a string", (5, 0, False, {})),
+                (("dropout",), "a number", ("x", False, [])),
+            )
+            for name in names
+            for wrong in values
+        ),
+        *(
+            ({part: wrong}, rf"\$.{part} must be an object, not")
+            for part in ("normalizer", "decoder", "padding")
+            for wrong in ("x", 0, [])
+        ),
+        ({"version": 1.0}, r"\$.version must be a string"),
         ({"added_tokens": {}}, r"\$.added_tokens must be a list"),
         ({"added_tokens": ["<s>"]}, r"\$.added_tokens\[0\] must be an object"),
         ({"added_tokens": [added("", 400)]}, r"\$.added_tokens\[0\].content is empty"),

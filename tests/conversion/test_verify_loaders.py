@@ -12,6 +12,7 @@ import pytest
 import conversion
 import hf_bpe  # noqa: F401 - registers its class with transformers, which the stock loaders must not use
 from conversion.format import Given
+from conversion.tokenizer_json import to_dict
 from conversion.verification import LOADERS, split_prefix
 from conversion.verification.loaders import load_side
 from conversion.verification.side import AS_SPECIAL, AS_TEXT
@@ -150,8 +151,19 @@ def test_a_library_that_fails_on_a_text_ends_the_comparison_with_its_name(tmp_pa
     failing = SimpleNamespace(compile=lambda pattern: SimpleNamespace(findall=lambda text: 1 / len(text)), escape=None)
     monkeypatch.setitem(sys.modules, "regex", failing)
     monkeypatch.setattr("conversion.minbpe._captures_groups", lambda pattern: False)
-    with pytest.raises(LoaderError, match=r"x\.model run by minbpe's rules .* failed on '': division by zero"):
+    with pytest.raises(LoaderError, match=r"x\.model run by minbpe's rules .* does not encode '': division by zero"):
         conversion.verify(plain(), path, loader=("own", "minbpe"))
+
+
+@pytest.mark.parametrize("loader", ["tokenizers", "fast"])
+def test_a_panic_of_a_library_is_an_error_like_any_other(tmp_path, loader):
+    """Stripping the end of nothing, as the decoder here does, is out of bounds."""
+    data = to_dict(plain())
+    strip = {"type": "Strip", "content": " ", "start": 0, "stop": 1}
+    data["decoder"] = {"type": "Sequence", "decoders": [data["decoder"], {"type": "Fuse"}, strip]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(LoaderError, match=r"tokenizer\.json run by .* does not decode \[\]: index out of bounds"):
+        conversion.verify(plain(), tmp_path / "tokenizer.json", loader=("own", loader))
 
 
 def test_a_prefix_chooses_the_loader():

@@ -7,7 +7,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fuzz import conversions, documents, patterns, pieces, random_specs, readers, short_strings, streams, tiktoken_face
+from tests.fuzz import (
+    conversions,
+    dialects,
+    documents,
+    patterns,
+    pieces,
+    random_specs,
+    readers,
+    short_strings,
+    streams,
+    tiktoken_face,
+)
 from tests.fuzz.subjects import Mismatch, Tally, subjects
 from tests.fuzz.texts import Documents
 
@@ -49,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     )
     splits = kinds.add_parser("patterns", parents=[common], help="random split patterns, in every engine")
     splits.add_argument("--count", type=int, default=1000, help="how many (default 1,000)")
+    read = kinds.add_parser("dialects", parents=[common], help="random texts of patterns, each read as its own engine reads it")
+    read.add_argument("--count", type=int, default=20_000, help="how many (default 20,000)")
     files = kinds.add_parser("readers", parents=[common], help="damaged files of every format")
     files.add_argument("--count", type=int, default=200_000, help="files in all, shared out over formats (default 200,000)")
     files.add_argument("--only", nargs="+", default=[], metavar="FORMAT", help="not all formats, but these")
@@ -69,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, tally: Tally) -> None:
     """Do what was asked for. Raises `Mismatch`."""
-    without_files = {"specs": random_specs, "patterns": patterns, "streams": streams}.get(arguments.kind)
+    without_files = {"specs": random_specs, "patterns": patterns, "dialects": dialects, "streams": streams}.get(arguments.kind)
     if without_files is not None:
         without_files.run(arguments.count, arguments.seed, tally)
         return
@@ -110,6 +123,7 @@ def main(given: Sequence[str] | None = None) -> int:
         "pieces": "strings",
         "readers": "files",
         "patterns": "patterns",
+        "dialects": "patterns",
         "calls": "calls",
         "streams": "cases",
         "tiktoken": "calls",

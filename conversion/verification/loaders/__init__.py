@@ -24,6 +24,7 @@ from conversion.verification.loaders import (
     tiktoken_ranks,
 )
 from conversion.verification.loaders.files import TokenizerFile, read_tokenizer
+from conversion.verification.loaders.guarded import guarded, library_errors
 from conversion.verification.side import Side
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
@@ -94,6 +95,11 @@ def load_side(source: Source, loader: str, given: Given) -> Side:
         if loader != _OWN:
             raise ValueError(f"the {loader} loader reads files; save the spec first and pass the path")
         return own.of_encoder(source if isinstance(source, Encoder) else Encoder(source), "a TokenizerSpec")
+    with library_errors(f"{os.fspath(source)}: the {loader} loader does not load it"):
+        return guarded(_load(source, loader, given))
+
+
+def _load(source: str | os.PathLike[str], loader: str, given: Given) -> Side:
     if loader in _OF_FOLDERS:
         return _OF_FOLDERS[loader](os.fspath(source))
     file = read_tokenizer(Path(source), given)
