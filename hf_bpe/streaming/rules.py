@@ -29,7 +29,6 @@ class DecodingRules:
     breaks: ids that keep the bytes before them from making a character with those behind.
     leading: which spaces go where the text begins: those that pieces in `spaced` begin with, one or all; or one, whatever it
         comes from.
-    drops_last_space: a space at the very end goes.
     denormaliser: replaces parts of the text in the end.
     texts: of each way to decode, the text of ids that streams have met where nothing was pending; shared by all of them.
     """
@@ -40,7 +39,6 @@ class DecodingRules:
     breaks: frozenset[int] = frozenset()
     leading: Leading = "stay"
     spaced: frozenset[int] = frozenset()
-    drops_last_space: bool = False
     denormaliser: Charsmap | None = None
     texts: dict[tuple[bool, str], dict[int, str]] = field(default_factory=dict, compare=False)
 
