@@ -135,7 +135,7 @@ def test_special_tokens_decode_to_their_text() -> None:
     assert encoder.encode_single_token("<é>") == 300
 
 
-ALL_CALLS = ("encode", "count", "encode_to_numpy", "encode_with_offsets", "align")
+ALL_CALLS = ("encode", "count", "encode_to_numpy", "encode_with_offsets")
 
 
 def three_tokens(**options: object) -> Encoder:

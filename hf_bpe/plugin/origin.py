@@ -19,7 +19,7 @@ from conversion.tiktoken import FORMAT as TIKTOKEN
 from hf_bpe.errors import FormatError, HubError, HubNotFound, HubUnreachable
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Origin", "why_missing"]
+__all__ = ["Origin", "check_named_file", "why_missing"]
 
 _STOCK_PAIR = ("vocab.json", "merges.txt")
 _PAIRS = (("encoder.json", "vocab.bpe"), _STOCK_PAIR)
@@ -107,6 +107,7 @@ class Origin:
 
     def _names_on_the_hub(self) -> list[str]:
         from huggingface_hub import HfApi, is_offline_mode, snapshot_download
+        from huggingface_hub.errors import HTTPError
 
         if not self.name or Path(self.name).is_file():
             return []
@@ -117,7 +118,12 @@ class Origin:
                 snapshot_download(self.name, cache_dir=self.hub.get("cache_dir"), local_files_only=True, **reached), below
             )
             return sorted(path.name for path in cached.iterdir())
-        listed = HfApi().list_repo_files(self.name, **reached)
+        try:
+            listed = HfApi().list_repo_files(self.name, **reached)
+        except HTTPError as error:  # of whichever library it uses: no OSError, as transformers makes of it
+            raise HubUnreachable(
+                f"{self.name!r}: there is no such folder or file here, and the Hub does not answer; check the path: {error}"
+            ) from error
         return sorted(name.removeprefix(below) for name in listed if name.startswith(below))
 
     def _fetch(self, wanted: Iterable[str], names: Iterable[str]) -> Path:
@@ -126,6 +132,13 @@ class Origin:
 
         paths = [cached_file(self.name, name, **self.hub) for name in wanted if name in set(names)]
         return Path(str(paths[0]))
+
+
+def check_named_file(name: str | os.PathLike[str]) -> None:
+    """Raise `HubNotFound` for the path of a file that is not there, before anybody asks the Hub for a repository of that name."""
+    path = Path(name)
+    if path.suffix in (".json", ".model", _RANKS) and not path.exists():
+        raise HubNotFound(f"{os.fspath(name)!r}: there is no such folder or file here; check the path")
 
 
 def why_missing(name: str | os.PathLike[str], error: OSError) -> HubError | None:

@@ -26,7 +26,7 @@ from hf_bpe.plugin.loading import (
     with_prefix_rule,
 )
 from hf_bpe.plugin.marker import MARKER
-from hf_bpe.plugin.origin import Origin, why_missing
+from hf_bpe.plugin.origin import Origin, check_named_file, why_missing
 from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.spec import TokenizerSpec
 
@@ -150,6 +150,7 @@ class HfBpeTokenizer(EncodingMethods):
         pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
             tokenizer_config.json does.
         """
+        check_named_file(pretrained_model_name_or_path)
         if Path(pretrained_model_name_or_path).is_file():
             kwargs["local_files_only"] = True  # transformers would ask the Hub for a repository of that name
         given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)

@@ -253,9 +253,6 @@ def test_a_post_processor_goes_into_another_tokenizer_json(post_processor):
         {"type": "RobertaProcessing", "sep": ["<s>", 7], "cls": ["<s>", 400]},
         {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "\ud800"}}], "special_tokens": {}},
         {"type": "Sequence", "processors": [{"type": "Unheard"}]},
-        [],
-        5,
-        json.loads("[" * 900 + "]" * 900),
     ],
 )
 def test_a_post_processor_that_is_not_understood_is_left_out_and_named(tmp_path, post_processor):
@@ -264,6 +261,12 @@ def test_a_post_processor_that_is_not_understood_is_left_out_and_named(tmp_path,
     assert json.loads(path.read_bytes())["post_processor"] is None
     [line] = conversion.check(spec, "tokenizer.json").left_out
     assert line.startswith("the source's post_processor, which ")
+
+
+@pytest.mark.parametrize("post_processor", [[], 5, json.loads("[" * 900 + "]" * 900)], ids=["list", "number", "deep"])
+def test_a_post_processor_that_is_no_object_is_refused(post_processor):
+    with pytest.raises(FormatError, match=r"\$.post_processor must be an object"):
+        from_dict(document(post_processor=post_processor), "x")
 
 
 def test_what_a_target_leaves_out_is_in_the_verdict():

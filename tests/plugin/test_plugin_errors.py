@@ -56,7 +56,7 @@ def test_a_file_that_is_cut_off_is_said_to_be(folder: Path) -> None:
         {"model": {"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "a"}},
         {"model": {"type": "Unigram", "vocab": [["a", 0.0]], "unk_id": 0}},
         {"normalizer": {"type": "Nmt"}},
-        {"post_processor": {"type": "BertProcessing", "sep": ["a", 1], "cls": ["b", 2]}},
+        {"post_processor": {"type": "Whatever"}},
     ],
     ids=lambda changes: str(changes)[:40],
 )
