@@ -107,7 +107,7 @@ class EncodingMethods(VocabularyMethods):
         aligned = None
         if with_offsets:
             aligned = recipe.align([(text, None)], windows=False)[0][0]
-            data = {name: aligned[name] for name in names}
+            data = {name: list(aligned[name]) for name in names}  # the caller may change them
         else:
             ids = self._vocabulary.encoder.encode(text, allowed_special=recipe.special, disallowed_special=())
             data = rows.columns(recipe, ids, None, names)

@@ -109,8 +109,8 @@ class PieceSpelling:
 
     def __init__(self, rules: SentencePieceRules) -> None:
         self._rules = rules
-        # At the start even where encoding puts it behind the text, and not where it is a plain space, as SentencePiece does.
-        self._drops_space = rules.prepend_scheme != "never" and rules.escape_whitespaces
+        # What is dropped at the start, even where encoding puts it behind the text, is U+2581 in the piece, as in SentencePiece.
+        self._drops_space = rules.prepend_scheme != "never"
         self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
 
     def spell(self, token: bytes) -> str:
@@ -130,12 +130,22 @@ class PieceSpelling:
 
     def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
         """The text behind pieces; what is no piece stands for itself."""
-        return self._text(b"".join(self._bytes_behind(*token) for token in tokens))
+        listed = list(tokens)
+        first = next((token for token in listed if token[0]), ("", False))
+        return self._text(b"".join(self._bytes_behind(*token) for token in listed), self._begins_with_space(*first))
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""
         bytes_of = self._look_up(encoder)
-        return lambda ids: self._text(bytes_of(ids))
+        if self._rules.escape_whitespaces or not self._drops_space:
+            return lambda ids: self._text(bytes_of(ids), self._drops_space)
+        spaced = self._spaced(encoder)
+
+        def decode(ids: Sequence[int]) -> str:
+            content = bytes_of(ids)  # which names an unknown id
+            return self._text(content, next((i for i in ids if bytes_of([i])), None) in spaced)
+
+        return decode
 
     def decoding_rules(self, encoder: Encoder) -> DecodingRules:
         """The same for ids that come bit by bit."""
@@ -143,9 +153,21 @@ class PieceSpelling:
             self._look_up(encoder),
             decoding_rules(encoder).special_ids,
             is_sentencepiece=True,
-            leading="one character" if self._drops_space else "stay",
+            leading="stay" if not self._drops_space else "one character" if self._rules.escape_whitespaces else "one piece's",
+            spaced=self._spaced(encoder),
             denormaliser=self._denormaliser,
         )
+
+    def _spaced(self, encoder: Encoder) -> frozenset[int]:
+        """The pieces from the start of which a space is dropped, in a model where a plain space is not."""
+        added = {token.id for token in encoder.spec.added_tokens}
+        pieces = enumerate(self._rules.pieces)
+        return frozenset(n for n, piece in pieces if self._begins_with_space(piece.content, n in added))
+
+    def _begins_with_space(self, token: str, is_added: bool) -> bool:
+        if self._rules.escape_whitespaces:
+            return self._drops_space
+        return self._drops_space and not is_added and token.startswith(SPACE_SYMBOL)
 
     def _look_up(self, encoder: Encoder) -> Callable[[Iterable[int]], bytes]:
         behind = {number: self._bytes_behind(piece.content, False) for number, piece in enumerate(self._rules.pieces)}
@@ -162,10 +184,10 @@ class PieceSpelling:
             return bytes([byte])
         return (token if is_added else token.replace(SPACE_SYMBOL, " ")).encode("utf-8", "replace")
 
-    def _text(self, content: bytes) -> str:
+    def _text(self, content: bytes, drops_space: bool) -> str:
         # Pieces are whole characters, so bytes of one that is cut off never find their rest in the next piece.
         text = content.decode("utf-8", ONE_FOR_EACH_BYTE)
-        if self._drops_space:
+        if drops_space:
             text = text.removeprefix(" ")
         if self._denormaliser is None:
             return text

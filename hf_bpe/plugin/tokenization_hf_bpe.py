@@ -254,7 +254,8 @@ class HfBpeTokenizer(EncodingMethods):
         if self._complete and given is not None:  # until then it comes from a folder, which must not say which files are read
             from hf_bpe.plugin.chat import source_of
 
-            given = source_of(self, given)
+            named = isinstance(given, Mapping)
+            given = {name: source_of(self, text) for name, text in given.items()} if named else source_of(self, given)
         self._chat_template = given
 
     def get_chat_template(self, chat_template: Any = None, tools: Any = None) -> str:

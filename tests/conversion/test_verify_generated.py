@@ -65,3 +65,11 @@ def test_what_no_match_takes_is_aimed_at():
     report = conversion.verify(one, one.replace(unmatched="drop"))
     assert not report.equal
     assert report.smallest.text == "\u1234"
+
+
+@pytest.mark.parametrize(("a", "b"), [("o200k", "cl100k"), ("tekken", "qwen2")])
+@pytest.mark.parametrize("token", [b"(A", b"-b", b"'s"])
+def test_a_token_that_only_a_mark_before_it_takes_apart_is_found(a, b, token):
+    vocab = {bytes([byte]): byte for byte in range(256)} | {token: 256}
+    spec = TokenizerSpec(vocab, ((token[:1], token[1:]),), pattern=NAMED_PATTERNS[a].pattern)
+    assert not conversion.verify(spec, spec.replace(pattern=NAMED_PATTERNS[b].pattern)).equal

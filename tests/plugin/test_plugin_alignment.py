@@ -175,3 +175,12 @@ def test_removed_and_added_spaces_stand_where_they_do_in_the_stock_class(
     for split in (False, True):
         found, expected = (tokenizer(text, split_special_tokens=split)[0] for tokenizer in (ours, stock))
         assert (found.ids, found.offsets, found.word_ids) == (expected.ids, expected.offsets, expected.word_ids)
+
+
+@pytest.mark.parametrize("options", [{}, {"add_special_tokens": False}])
+def test_lists_of_a_result_are_the_callers_own(tokenizer: Any, options: dict[str, Any]) -> None:
+    found = tokenizer(TEXT, return_offsets_mapping=True, **options)
+    before = list(found[0].ids), list(found[0].offsets), list(found[0].attention_mask)
+    for column in found.values():
+        column.append(5)
+    assert (found[0].ids, found[0].offsets, found[0].attention_mask) == before

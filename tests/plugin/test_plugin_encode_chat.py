@@ -193,3 +193,10 @@ def test_a_folder_cannot_say_which_file_is_read_as_its_template(spec: Any, tmp_p
     (tmp_path / "secret.jinja").write_text("{{ 'secret' }}")
     (tmp_path / "chat_template.jinja").write_text(str(tmp_path / "secret.jinja"))
     assert "'secret'" not in HfBpeTokenizer.from_pretrained(tmp_path).chat_template
+
+
+def test_ready_templates_may_stand_among_several(spec: Any) -> None:
+    tokenizer = HfBpeTokenizer.from_spec(spec, chat_template="chatml")
+    tokenizer.chat_template = {"default": "chatml", "own": "{{ messages[0].content }}"}
+    assert "<|im_start|>" in tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False)
+    assert tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], chat_template="own", tokenize=False) == "hi"
