@@ -4,7 +4,7 @@ import json
 
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conversion
@@ -196,6 +196,7 @@ def test_an_added_token_spelled_like_other_bytes_is_refused(tmp_path):
         conversion.save(spec, tmp_path, format="gpt2", allow_lossy=True)
 
 
+@settings(max_examples=40)
 @given(random_specs(), st.lists(plain_text(), max_size=5))
 def test_whatever_is_not_refused_is_exact_in_tokenizers(tmp_path_factory, spec, texts):
     folder = tmp_path_factory.mktemp("pair")
