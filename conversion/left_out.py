@@ -28,6 +28,9 @@ def left_out(spec: TokenizerSpec, format_name: str) -> Iterator[str]:
     for switch, side in _GGUF_SWITCHES.items() if format_name != "gguf" else ():
         if spec.provenance.get(f"tokenizer.ggml.{switch}") == "True":
             yield f"the source's {switch}, which puts a token {side} every text: the target by itself adds no tokens"
+    named = [key for key in ("bos_token_id", "eos_token_id") if f"tokenizer.ggml.{key}" in spec.provenance]
+    if named and format_name not in ("gguf", "sentencepiece"):
+        yield f"the source's {' and '.join(named)}, which say what begins and ends a text: the target has no roles"
     if _NOT_CARRIED in spec.provenance:
         yield f"the source's {spec.provenance[_NOT_CARRIED]}"
     if CONFIGURATION in spec.provenance:

@@ -95,6 +95,8 @@ def _parse(content: Any, name: str, where: str, given: Given, *, corrected: bool
         )
     tokens = token_list(metadata, where)
     provenance = {"format": FORMAT.name, "file": name} | caller_settings(metadata, where)
+    if "tokenizer.chat_template" in metadata:
+        provenance["not_carried"] = "chat_template"
     if model == "gpt2":
         return _parse_byte_level(metadata, tokens, where, given, provenance, corrected)
     given.refuse(where)

@@ -65,6 +65,7 @@ def test_what_the_gguf_package_writes_is_read(tmp_path):
     writer.add_add_bos_token(True)
     writer.add_array("numbers", [1, 2, 3])
     writer.add_float64("x", 0.5)
+    writer.add_chat_template("{{ messages }}")
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
@@ -74,6 +75,7 @@ def test_what_the_gguf_package_writes_is_read(tmp_path):
     assert found.added_tokens == (AddedToken("<s>", 257), AddedToken("<u>", 259, special=False))
     assert not found.ignore_merges
     assert found.provenance["tokenizer.ggml.bos_token_id"] == "257"
+    assert "the source's chat_template" in conversion.check(found, "tiktoken").left_out
     [again] = conversion.save(found, tmp_path / "y.gguf")
     assert contents(again)["tokenizer.ggml.bos_token_id"] == 257
     assert contents(again)["tokenizer.ggml.add_bos_token"] is True
@@ -480,3 +482,11 @@ def test_a_model_without_scores_has_only_zeros(tmp_path):
 def test_a_file_without_merges_is_refused_with_a_remedy(tmp_path):
     with pytest.raises(FormatError, match=r"tokenizer\.ggml\.merges is missing, .* write the file again"):
         conversion.load(without("tokenizer.ggml.merges", tmp_path, small()))
+
+
+def test_roles_and_a_chat_template_that_a_target_lacks_are_named(tmp_path):
+    path = tmp_path / "x.gguf"
+    conversion.save(small("gpt2").replace(provenance={"tokenizer.ggml.eos_token_id": "7"}), path)
+    [line] = conversion.check(conversion.load(path), "tokenizer.json").left_out
+    assert line == "the source's eos_token_id, which say what begins and ends a text: the target has no roles"
+    assert not conversion.check(conversion.load(path), "gguf").left_out
