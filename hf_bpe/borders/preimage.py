@@ -85,7 +85,9 @@ def _doubt_of_added(spec: TokenizerSpec, ids: Sequence[int], found: Sequence[int
         return None
     before, after = Counter(ids), Counter(found)
     for token in spec.added_tokens:
-        if not token.special and after[token.id] > before[token.id] and _may_be_made(spec, token):
+        is_ordinary_too = token.content.encode() in spec.vocab  # then the number of its ids says nothing
+        is_new = after[token.id] > (0 if is_ordinary_too else before[token.id])
+        if not token.special and is_new and _may_be_made(spec, token):
             return f"ordinary ids spell the added token {token.content!r}, as the normalizer may have made it"
     return None
 

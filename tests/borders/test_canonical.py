@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from typing import get_args
 
 import pytest
@@ -85,18 +86,17 @@ def test_what_encoding_gives_is_never_called_uncanonical(normalizer: tuple[Norma
         for _ in range(15):
             text = random_text(generator, spec, alphabet)[:40] + generator.choice(["", " A", "h\u0331H\u0331", "\u212a "])
             ids = encoder.encode(text, disallowed_special=())
-            try:
+            with suppress(BorderError):
                 assert is_canonical(encoder, ids), text
                 assert canonicalise(encoder, ids) == ids
                 known += 1
-            except BorderError as error:
-                assert "is not known" in str(error)
     assert known or Prepend("_") in normalizer
 
 
 def _with_a_text_for_each_id(spec: TokenizerSpec) -> TokenizerSpec:
     """Without the ids that are both special and made by merging: they have no text to encode again. Nor have those of white space
-    alone that a normalizer strips."""
+    alone that a normalizer strips.
+    """
     tokens = (t for t in spec.added_tokens if not (t.special and t.content.encode() in spec.vocab) and t.content.strip())
     return spec.replace(added_tokens=tuple(tokens))
 
