@@ -50,11 +50,13 @@ def encode_with_completions(
 
     Special tokens are as in `Encoder.encode`; one that raises does so in the text itself, and is text in what may follow. It costs
     about 20 us for each token that begins with one of the ends of the rest: a whole vocabulary of words where the text ends with a
-    space, a handful behind a few letters. The rest is merged again for each of its last places: a long one costs its square.
+    space, a handful behind a few letters. The rest is merged again for each of its last
+    places and encoded again for each run, so a long one costs more: 10 s behind 1,000 spaces.
 
-    limit: how many runs to look at before giving up. Raises `BorderError` beyond it, and for tokenizers of which this cannot be proved:
-    besides those of `stable_part`, with normalizers, stages, patterns that leave text out, added tokens that take white space along; and,
-    of SentencePiece models, those that remove spaces or have user-defined or unused pieces.
+    limit: how many runs to look at before giving up. Raises `ValueError` for what is no such number; `BorderError` beyond it, and for
+    tokenizers of which this cannot be proved, with the one reason: besides those of `stable_part`, with normalizers, stages, patterns that
+    leave text out, added tokens that take white space along; and, of SentencePiece models, those that remove spaces or have
+    user-defined or unused pieces. Raises what `Encoder.encode` does.
 
     >>> from hf_bpe import TokenizerSpec
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
