@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from operator import index
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from hf_bpe.borders.preimage import check_other_texts, text_before
+from hf_bpe.borders.supported import check_encoder
 from hf_bpe.borders.tables import tables_of
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import BorderError
@@ -17,7 +19,8 @@ __all__ = ["Drift", "canonical_drift", "canonicalise", "is_canonical"]
 def is_canonical(encoder: Encoder, ids: Sequence[int]) -> bool:
     """Whether some text, with special tokens where these ids have them, is encoded as these ids.
 
-    False for ids that end within a character: no text does. Raises `UnknownTokenError`.
+    False for ids that end within a character: no text does. Raises `UnknownTokenError`, and `BorderError` where it is not known, as
+    with a normalizer that changes its own result.
 
     >>> from hf_bpe import TokenizerSpec
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
@@ -25,11 +28,13 @@ def is_canonical(encoder: Encoder, ids: Sequence[int]) -> bool:
     >>> is_canonical(encoder, [256, 97]), is_canonical(encoder, [97, 98])
     (True, False)
     """
+    check_encoder(encoder)
     ids = list(map(index, ids))
     try:
-        return canonicalise(encoder, ids) == ids
+        runs = _runs(encoder, ids)
     except BorderError:
         return False
+    return _recoded(encoder, ids, runs) == ids
 
 
 def canonicalise(encoder: Encoder, ids: Sequence[int]) -> list[int]:
@@ -38,20 +43,17 @@ def canonicalise(encoder: Encoder, ids: Sequence[int]) -> list[int]:
     Ordinary ids whose text spells a special token stay ordinary. A SentencePiece model's space before each text is put where it is
     missing, and what it does to white space is done.
 
-    Raises `BorderError` naming the ids that spell bytes which are no text, `UnknownTokenError`, and `DisallowedSpecialTokenError` where
-    the text of ordinary ids is merged to a special token.
+    Raises `BorderError` naming the ids that spell bytes which are no text, or the rule by which another text may give these ids;
+    `UnknownTokenError`; and `DisallowedSpecialTokenError` where the text of ordinary ids is merged to a special token.
 
     >>> from hf_bpe import TokenizerSpec
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> canonicalise(Encoder(TokenizerSpec(vocab=vocab, merges=((b"a", b"b"),))), [97, 98])
     [256]
     """
+    check_encoder(encoder)
     ids = list(map(index, ids))
-    found: list[int] = []
-    for start, stop in _runs(encoder, ids):
-        found += _encode(encoder, _parts(encoder, ids, start, stop))
-        found += ids[stop : stop + 1]
-    return found
+    return _recoded(encoder, ids, _runs(encoder, ids))
 
 
 class Drift(NamedTuple):
@@ -79,6 +81,7 @@ def canonical_drift(encoder: Encoder, prompt_ids: Sequence[int], completion_ids:
     >>> canonical_drift(Encoder(TokenizerSpec(vocab=vocab, merges=((b"a", b"b"),))), [120, 97], [98, 121])
     Drift(place=1, byte=1, ids=[97, 98], canonical=[256], in_prompt=True)
     """
+    check_encoder(encoder)
     prompt = list(map(index, prompt_ids))
     ids = _without_cut_off(encoder, [*prompt, *map(index, completion_ids)])
     canonical = canonicalise(encoder, ids)
@@ -97,20 +100,34 @@ def canonical_drift(encoder: Encoder, prompt_ids: Sequence[int], completion_ids:
 # -- ids as text ------------------------------------------------------------------------------------------------------
 
 
-def _runs(encoder: Encoder, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Start and end of ids between those that no text stands for."""
+_Part: TypeAlias = tuple[str, bool]
+"""A text, and whether it is the spelling of one added token."""
+
+
+def _runs(encoder: Encoder, ids: Sequence[int]) -> list[tuple[list[_Part], int]]:
+    """The parts of text between ids that no text stands for, and where each of those ids is. Raises `BorderError` for what is no text."""
     mute = tables_of(encoder).mute_ids
+    runs = []
     start = 0
-    for place in range(len(ids)):
-        if ids[place] in mute:
-            yield start, place
-            start = place + 1
-    yield start, len(ids)
+    for place in [*(n for n, token_id in enumerate(ids) if token_id in mute), len(ids)]:
+        runs.append((_parts(encoder, ids, start, place), place))
+        start = place + 1
+    return runs
 
 
-def _parts(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> list[tuple[str, bool]]:
-    """The text of ids, in parts that are special or not."""
-    special = tables_of(encoder).special_tokens
+def _recoded(encoder: Encoder, ids: list[int], runs: list[tuple[list[_Part], int]]) -> list[int]:
+    found: list[int] = []
+    for parts, stop in runs:
+        found += _encode(encoder, [(text if is_token else text_before(encoder, text), is_token) for text, is_token in parts])
+        found += ids[stop : stop + 1]
+    if found != ids:  # else the decoded text is one that gives them
+        check_other_texts(encoder, [text for parts, _ in runs for text, is_token in parts if not is_token], ids, found)
+    return found
+
+
+def _parts(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> list[_Part]:
+    """The text of ids, in parts that are a token of their own or not."""
+    special = tables_of(encoder).parting_tokens
     parts = []
     done = start
     for place in range(start, stop + 1):
@@ -124,8 +141,8 @@ def _parts(encoder: Encoder, ids: Sequence[int], start: int, stop: int) -> list[
     return parts
 
 
-def _encode(encoder: Encoder, parts: list[tuple[str, bool]]) -> list[int]:
-    if any(is_special for _, is_special in parts):
+def _encode(encoder: Encoder, parts: list[_Part]) -> list[int]:
+    if any(is_token for _, is_token in parts):
         return encoder.encode_parts(parts)
     return encoder.encode("".join(text for text, _ in parts), disallowed_special=())
 

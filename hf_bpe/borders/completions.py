@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hf_bpe.borders.search import Search
 from hf_bpe.borders.stable import stable_part
+from hf_bpe.borders.supported import check_encoder, obstacle_to_completions
 from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.errors import BorderError
-from hf_bpe.spec import TokenizerSpec
 from hf_bpe.streaming.added import AddedTokens
 
 __all__ = ["Completions", "encode_with_completions"]
@@ -39,16 +39,24 @@ class Completions:
 
 
 def encode_with_completions(
-    encoder: Encoder, text: str, *, allowed_special: SpecialTokens = (), limit: int = 200_000
+    encoder: Encoder,
+    text: str,
+    *,
+    allowed_special: SpecialTokens | None = None,
+    disallowed_special: SpecialTokens | None = None,
+    limit: int = 200_000,
 ) -> Completions:
     """The stable ids of a text, and all that its end can become.
 
-    Special tokens that are not allowed are text, as with `disallowed_special=()`. It costs about 20 us for each token that begins with one
-    of the ends of the rest: a whole vocabulary of words where the text ends with a space, a handful behind a few letters.
+    Special tokens are as in `Encoder.encode`; one that raises does so in the text itself, and is text in what may follow. It costs
+    about 20 us for each token that begins with one of the ends of the rest: a whole vocabulary of words where the text ends with a
+    space, a handful behind a few letters. The rest is merged again for each of its last
+    places and encoded again for each run, so a long one costs more: 10 s behind 1,000 spaces.
 
-    limit: how many runs to look at before giving up. Raises `BorderError` beyond it, and for tokenizers of which this cannot be proved:
-    besides those of `stable_part`, with normalizers, stages, patterns that leave text out, added tokens that take white space along; and,
-    of SentencePiece models, those that remove spaces or have user-defined or unused pieces.
+    limit: how many runs to look at before giving up. Raises `ValueError` for what is no such number; `BorderError` beyond it, and for
+    tokenizers of which this cannot be proved, with the one reason: besides those of `stable_part`, with normalizers, stages, patterns that
+    leave text out, added tokens that take white space along; and, of SentencePiece models, those that remove spaces or have
+    user-defined or unused pieces. Raises what `Encoder.encode` does.
 
     >>> from hf_bpe import TokenizerSpec
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256}
@@ -56,22 +64,17 @@ def encode_with_completions(
     >>> encode_with_completions(encoder, "c a").sequences
     {(97,): '', (256,): 'b'}
     """
-    added = AddedTokens(encoder.spec, *encoder.special_sets(allowed_special, ()))
-    _check(encoder.spec, added)
-    stable, rest = stable_part(encoder, text, allowed_special=allowed_special)
+    check_encoder(encoder)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise ValueError(f"limit must be how many runs to look at, an int of at least 1, not {limit!r}")
+    allowed, _ = encoder.special_sets(allowed_special, disallowed_special)
+    added = AddedTokens(encoder.spec, allowed, ())
+    obstacle = obstacle_to_completions(encoder.spec, added)
+    if obstacle is not None:
+        raise BorderError(
+            f"the completions of this tokenizer are not known exactly: {obstacle}. stable_part and heal need less"
+        )
+    stable, rest = stable_part(encoder, text, allowed_special=allowed_special, disallowed_special=disallowed_special)
     if not rest:
         return Completions(stable, rest, {(): ""})
-    return Completions(stable, rest, Search(encoder, added, allowed_special, rest, limit).run())
-
-
-def _check(spec: TokenizerSpec, added: AddedTokens) -> None:
-    rules = spec.sentencepiece
-    if rules is not None:
-        plain = not rules.remove_extra_whitespaces and all(p.kind not in ("user_defined", "unused") for p in rules.pieces)
-    else:
-        plain = spec.unmatched == "keep" and not (spec.normalizer or spec.add_prefix_space or spec.stages)
-    if not plain or any(t.lstrip or t.rstrip or t.normalized for t in added.matched):
-        raise BorderError(
-            "the completions of this tokenizer are not known exactly: it normalises, splits in stages, leaves text out, removes spaces, has "
-            "user-defined or unused pieces, or added tokens with lstrip, rstrip or normalized. stable_part and heal need less"
-        )
+    return Completions(stable, rest, Search(encoder, added, allowed, rest, limit).run())

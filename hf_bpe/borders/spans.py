@@ -9,6 +9,7 @@ from itertools import accumulate
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+from hf_bpe.borders.supported import check_encoder
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.errors import BorderError
@@ -71,6 +72,7 @@ def spans_of_text(encoder: Encoder, text: str, **options: Any) -> Spans:
     >>> spans.in_characters.tolist(), spans.at_character(1), spans.at_byte(1)
     ([[0, 1], [0, 1], [1, 2]], 2, 1)
     """
+    check_encoder(encoder)
     ids, in_characters = encoder.encode_with_offsets(text, **options)
     _, in_bytes = encoder.encode_with_offsets(text, unit="bytes", **options)
     return Spans(as_unicode(text), ids.tolist(), in_bytes, in_characters)
@@ -89,6 +91,7 @@ def spans_of_ids(encoder: Encoder, ids: Sequence[int]) -> Spans:
     """
     import numpy as np
 
+    check_encoder(encoder)
     rules = decoding_rules(encoder)
     if rules.denormaliser is not None:
         raise BorderError("this model replaces parts of decoded text, so its ids have no places there")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hf_bpe.borders.supported import check_encoder
 from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.errors import BorderError
+from hf_bpe.streaming.cutting import obstacle_of
 from hf_bpe.streaming.encoding import StreamingEncoder
 
 __all__ = ["StablePart", "stable_part"]
@@ -20,20 +22,25 @@ class StablePart(NamedTuple):
 
 
 def stable_part(
-    encoder: Encoder, text: str, *, allowed_special: SpecialTokens = (), disallowed_special: SpecialTokens = ()
+    encoder: Encoder,
+    text: str,
+    *,
+    allowed_special: SpecialTokens | None = None,
+    disallowed_special: SpecialTokens | None = None,
 ) -> StablePart:
-    """The ids that no further text can change. Raises `BorderError` where nothing can be proved, and what `encode` does.
+    """The ids that no further text can change. Special tokens are as in `Encoder.encode`.
+
+    Raises `BorderError` where nothing can be proved, and what `encode` does.
 
     >>> from hf_bpe import TokenizerSpec
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
     >>> stable_part(Encoder(spec), "a bc")
     StablePart(ids=[97, 32], rest='bc')
     """
+    check_encoder(encoder)
     stream = StreamingEncoder(encoder, allowed_special=allowed_special, disallowed_special=disallowed_special)
     if not stream.is_streaming:
-        raise BorderError(
-            "nothing can be proved of texts of this tokenizer: its pattern looks back or is too large, an added token must stand alone, "
-            "or it normalises in a way that looks at the whole text. Encode the text when it is complete"
-        )
+        reason = obstacle_of(encoder, *encoder.special_sets(allowed_special, disallowed_special))
+        raise BorderError(f"nothing can be proved of texts of this tokenizer: {reason}. Encode the text when it is complete")
     ids = stream.feed(text) + stream.settle()
     return StablePart(ids, as_unicode(stream.pending))

@@ -117,6 +117,13 @@ class Tables:
         silent = self.mute_ids | {self.unknown[0]} if self.unknown else self.mute_ids
         return {token_id: content for content, token_id in self.spec.special_tokens.items() if token_id not in silent}
 
+    @cached_property
+    def parting_tokens(self) -> dict[int, str]:
+        """Id -> text of the tokens behind which a text begins anew: in a SentencePiece model every added one, for its prefix."""
+        if self.spec.sentencepiece is None:
+            return self.special_tokens
+        return {token.id: token.content for token in self.spec.added_tokens if not token.special} | self.special_tokens
+
     # -- merging ------------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -46,24 +46,28 @@ class AddedTokens:
         self._longest = max(map(len, contents), default=1) - 1
         self._takes_space_before = any(token.lstrip for token in self.matched)
 
-    @property
-    def is_provable(self) -> bool:
-        """Whether what is found stays found.
+    def obstacle(self) -> str | None:
+        """Why what is found may not stay found; None if it does.
 
-        A token that must stand alone does not, nor one that can begin inside a special token that is text. Nor does one that raises in normalised text, if one that is looked for before can
-        take part of it away: `encode` would not raise then.
+        A token that must stand alone does not, nor one that can begin inside a special token that is text. Nor does one that raises
+        in normalised text, if one that is looked for before can take part of it away: `encode` would not raise then.
         """
-        if self._hides or any(token.single_word for token in self.both):
-            return False
+        alone = next((token.content for token in self.both if token.single_word), None)
+        if alone is not None:
+            return f"the added token {alone!r} must stand alone (single_word)"
+        if self._hides:
+            return "an added token can begin inside a special token that is text"
         early = [token.content for token in self.matched if not self._is_late[token.content]]
         late = [token.content for token in self.forbidden if self._is_late[token.content]]
         beginnings = {content[:length] for content in early for length in range(1, len(content) + 1)} if late else set()
-        return not any(
-            (self._takes_space_before and content[-1].isspace())
-            or any(content in other for other in early)
-            or any(content[place:] in beginnings for place in range(1, len(content)))
-            for content in late
-        )
+        for content in late:
+            if (
+                (self._takes_space_before and content[-1].isspace())
+                or any(content in other for other in early)
+                or any(content[place:] in beginnings for place in range(1, len(content)))
+            ):
+                return f"other added tokens can take a part of {content!r} away, which raises in normalised text"
+        return None
 
     def certain_until(self, text: str) -> int:
         """Where the part of the text begins that may yet become an added token, or be taken along by one."""

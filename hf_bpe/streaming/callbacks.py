@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 from hf_bpe.engine import Encoder
@@ -64,15 +65,24 @@ class TextStreamer:
             self._on_text(text)
 
 
-def _one_row(value: Any) -> Sequence[int]:
+def _one_row(value: Any) -> list[int]:
     ids = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(ids, int):
-        return [ids]
-    if len(ids) and not isinstance(ids[0], int):
+    if _is_id(ids):
+        return [index(ids)]
+    if len(ids) and not _is_id(ids[0]):
         if len(ids) != 1:
             raise ValueError(f"a streamer takes one row of ids, not {len(ids)}; use StreamingDecoderBatch for several")
-        return list(ids[0])
-    return list(ids)
+        ids = ids[0]
+    return list(map(index, ids))
+
+
+def _is_id(value: Any) -> bool:
+    """Whether this is a number, of Python, numpy or torch. Arrays have `__index__` too, so it is tried."""
+    try:
+        index(value)
+    except TypeError:
+        return False
+    return True
 
 
 class DecodeStream:
@@ -99,12 +109,12 @@ class DecodeStream:
     def step(self, tokenizer: Encoder | DecodingSource, token_id: int | Sequence[int]) -> str | None:
         """The text that is certain with this id, or these. Raises `ValueError` for another tokenizer than at the first step."""
         if self._stream is None:
-            self._source = tokenizer
-            self._stream = StreamingDecoder(tokenizer, skip_special_tokens=self._skip_special_tokens)
-            self._stream.feed(self._before)
+            stream = StreamingDecoder(tokenizer, skip_special_tokens=self._skip_special_tokens)
+            stream.feed(self._before)  # which may raise; a second step then raises as well
+            self._source, self._stream = tokenizer, stream
         elif tokenizer is not self._source:
             raise ValueError("a DecodeStream goes on with the tokenizer of its first step; make one for each tokenizer")
-        return self._stream.feed([token_id] if isinstance(token_id, int) else token_id) or None
+        return self._stream.feed(_one_row(token_id)) or None
 
     def finish(self) -> str:
         """The rest of the text.

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from hf_bpe.cuts import can_cut, last_cut, normalizes_parts
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.reference import piece_spans
+from hf_bpe.normalizers import describe
 from hf_bpe.pattern_syntax.split_automaton import split_automaton
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
@@ -17,7 +18,7 @@ from hf_bpe.streaming.added import AddedTokens
 from hf_bpe.streaming.crossings import Crossings
 from hf_bpe.streaming.piece_borders import PieceBorders
 
-__all__ = ["Cut", "Cutter", "cutter_of"]
+__all__ = ["Cut", "Cutter", "cutter_of", "obstacle_of"]
 
 
 class Cut(NamedTuple):
@@ -35,7 +36,7 @@ Cutter: TypeAlias = Callable[[str], Cut]
 """Finds the last such place in a text; 0 if there is none."""
 
 
-_KNOWN: WeakKeyDictionary[Encoder, dict[Hashable, Cutter | None]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Encoder, dict[Hashable, Cutter | str]] = WeakKeyDictionary()
 _CUTTERS_KEPT = 16
 
 
@@ -46,6 +47,23 @@ def cutter_of(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[st
     at a whole text; and, of SentencePiece models, of those with charsmaps, with spaces as suffix, and with user-defined pieces
     that hold spaces and other characters.
     """
+    found = _cutter_or_obstacle(encoder, allowed, forbidden)
+    return None if isinstance(found, str) else found
+
+
+def obstacle_of(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[str]) -> str | None:
+    """Why nothing can be proved of texts that are encoded so; None where something can.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern="a", normalizer=("Strip",))
+    >>> obstacle_of(Encoder(spec), frozenset(), frozenset())
+    'its normalizer looks at the whole text: Strip'
+    """
+    found = _cutter_or_obstacle(encoder, allowed, forbidden)
+    return found if isinstance(found, str) else None
+
+
+def _cutter_or_obstacle(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[str]) -> Cutter | str:
     known = _KNOWN.setdefault(encoder, {})
     key = allowed, forbidden
     if key not in known:
@@ -55,25 +73,46 @@ def cutter_of(encoder: Encoder, allowed: frozenset[str], forbidden: frozenset[st
     return known[key]
 
 
-def _make_cutter(encoder: Encoder, added: AddedTokens) -> Cutter | None:
+def _make_cutter(encoder: Encoder, added: AddedTokens) -> Cutter | str:
+    """What cuts, or why nothing does."""
     spec = encoder.spec
-    if not added.is_provable:
-        return None
+    obstacle = added.obstacle()
+    if obstacle is not None:
+        return obstacle
     if spec.sentencepiece is not None:
-        return _BetweenWords(spec.sentencepiece, added) if _may_be_cut_at_spaces(spec.sentencepiece) else None
+        return _obstacle_at_spaces(spec.sentencepiece) or _BetweenWords(spec.sentencepiece, added)
     lines = _BetweenLines(added) if _may_be_cut_at_lines(spec, added) else None
     automaton = split_automaton(spec.pattern) if spec.pattern is not None else None
     borders = PieceBorders(automaton) if automaton is not None else None
     if spec.normalizer or spec.add_prefix_space:
-        is_simple = spec.unmatched == "keep" and not spec.stages and not any(token.normalized for token in added.both)
-        if borders is None or not is_simple or not normalizes_parts(spec.normalizer, spec.add_prefix_space):
-            return lines
-        return _BetweenNormalisedPieces(encoder, added, borders, lines)
+        obstacle = _obstacle_of_normalizer(spec, added)
+        if borders is not None and obstacle is None:
+            return _BetweenNormalisedPieces(encoder, added, borders, lines)
+        return lines or obstacle or _obstacle_of_pattern(spec)
     if borders is not None:
         return _BetweenPieces(encoder, added, borders, lines)
     if spec.pattern is not None or spec.stages or spec.ignore_merges:
-        return lines
+        return lines or _obstacle_of_pattern(spec)
     return _BetweenCharacters(added, Crossings(spec.vocab))
+
+
+def _obstacle_of_normalizer(spec: TokenizerSpec, added: AddedTokens) -> str | None:
+    obstacles = {
+        "it puts a space before a text (add_prefix_space)": spec.add_prefix_space,
+        f"its normalizer looks at the whole text: {describe(spec.normalizer, False)}": not normalizes_parts(
+            spec.normalizer, False
+        ),
+        "it normalises and its pattern leaves text out (unmatched='drop')": spec.unmatched != "keep",
+        "it normalises and splits in stages": bool(spec.stages),
+        "it looks for added tokens in normalised text": any(token.normalized for token in added.both),
+    }
+    return next((reason for reason, holds in obstacles.items() if holds), None)
+
+
+def _obstacle_of_pattern(spec: TokenizerSpec) -> str:
+    if spec.pattern is None:
+        return "it has no pattern, and normalises or looks pieces up before merging (ignore_merges)"
+    return f"its pattern looks back, or is too large for an automaton: {spec.pattern!r:.120}"
 
 
 # -- at white space ---------------------------------------------------------------------------------------------------
@@ -97,16 +136,20 @@ class _BetweenLines:
         return Cut(cut, cut)
 
 
-def _may_be_cut_at_spaces(rules: SentencePieceRules) -> bool:
-    if rules.precompiled_charsmap or rules.treat_whitespace_as_suffix or not rules.escape_whitespaces:
-        return False
-    if rules.prepend_scheme == "never" and rules.remove_extra_whitespaces:
-        return False
+def _obstacle_at_spaces(rules: SentencePieceRules) -> str | None:
     user_defined = [piece.content for piece in rules.pieces if piece.kind == "user_defined"]
     spaces = {" ", SPACE_SYMBOL}
-    mixed = any(spaces & set(content) and (set(content) - spaces or len(content) == 1) for content in user_defined)
+    mixed = [content for content in user_defined if spaces & set(content) and (set(content) - spaces or len(content) == 1)]
     symbol = next((piece for piece in rules.pieces if piece.content == SPACE_SYMBOL), None)
-    return not mixed and symbol is not None and symbol.kind == "normal"
+    obstacles = {
+        "the model has a charsmap (precompiled_charsmap)": bool(rules.precompiled_charsmap),
+        "its white space is a suffix (treat_whitespace_as_suffix)": rules.treat_whitespace_as_suffix,
+        "it keeps spaces as they are (escape_whitespaces is False)": not rules.escape_whitespaces,
+        "it removes spaces and puts none before a text": rules.prepend_scheme == "never" and rules.remove_extra_whitespaces,
+        f"its user-defined piece {mixed[0]!r} holds a space" if mixed else "": bool(mixed),
+        "U+2581 is no normal piece of it": symbol is None or symbol.kind != "normal",
+    }
+    return next((reason for reason, holds in obstacles.items() if holds), None)
 
 
 class _BetweenWords:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
+from typing import get_args
 
 import pytest
 
 from conversion.sentencepiece.model import parse_model
-from hf_bpe import AddedToken, BorderError, Encoder, UnknownTokenError
+from hf_bpe import AddedToken, BorderError, Encoder, SentencePieceRules, TokenizerSpec, UnknownTokenError
 from hf_bpe.borders import Drift, canonical_drift, canonicalise, is_canonical
+from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace
 from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.support.pieces import TRAINED, model
-from tests.support.vocabularies import byte_spec, cl100k_encoder
+from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
 
 TEXT = "Hello wörld, 日本語 <|endoftext|> it's\n\n  fine"
 
@@ -41,9 +44,7 @@ def test_random_tokenizers_against_decoding_and_encoding(number: int) -> None:
     generator = random.Random(f"canonical {number}")
     alphabet = generator.choice(ALPHABETS)
     spec = random_spec(generator, alphabet)
-    # An id that is both special and made by merging has no text to encode again.
-    tokens = tuple(t for t in spec.added_tokens if not (t.special and t.content.encode() in spec.vocab))
-    encoder = Encoder(spec.replace(normalizer=(), add_prefix_space=False, added_tokens=tokens))
+    encoder = Encoder(_with_a_text_for_each_id(spec.replace(normalizer=(), add_prefix_space=False, unmatched="keep")))
     special = {*encoder.spec.special_tokens.values()}
     for _ in range(20):
         text = random_text(generator, spec, alphabet)[:60]
@@ -51,26 +52,147 @@ def test_random_tokenizers_against_decoding_and_encoding(number: int) -> None:
         split = [i for token in ids for i in ([token] if generator.random() < 0.7 else _spelt(encoder, token))]
         expected = encoder.encode(encoder.decode(split), disallowed_special=())
         assert special.isdisjoint(ids)
-        assert canonicalise(encoder, split) == expected
-        assert is_canonical(encoder, split) == (split == expected)
+        try:
+            assert canonicalise(encoder, split) == expected
+            assert is_canonical(encoder, split) == (split == expected)
+        except BorderError:
+            assert any(token.single_word for token in encoder.spec.added_tokens)
+
+
+NORMALIZERS: list[tuple[NormalizerStep, ...]] = [
+    ("NFC",),
+    ("NFKD",),
+    ("Lowercase",),
+    ("StripAccents",),
+    ("Strip",),
+    ("StripRight",),
+    ("NFC", "Lowercase"),
+    (Prepend("_"),),
+    (Replace("a", "aa"),),
+    (Replace(" ", "_"), "NFC"),
+    (),
+]
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS, ids=str)
+def test_what_encoding_gives_is_never_called_uncanonical(normalizer: tuple[NormalizerStep, ...]) -> None:
+    """Whatever the tokenizer does to a text before it merges: the answer is True, or that it is not known."""
+    generator = random.Random(f"normalised {normalizer}")
+    known = 0
+    for number in range(8):
+        alphabet = generator.choice(ALPHABETS)
+        spec = random_spec(generator, alphabet)
+        encoder = Encoder(_with_a_text_for_each_id(spec.replace(normalizer=normalizer, add_prefix_space=number % 2 == 0)))
+        for _ in range(15):
+            text = random_text(generator, spec, alphabet)[:40] + generator.choice(["", " A", "h\u0331H\u0331", "\u212a "])
+            ids = encoder.encode(text, disallowed_special=())
+            with suppress(BorderError):
+                assert is_canonical(encoder, ids), text
+                assert canonicalise(encoder, ids) == ids
+                known += 1
+    assert known or Prepend("_") in normalizer
+
+
+def _with_a_text_for_each_id(spec: TokenizerSpec) -> TokenizerSpec:
+    """Without the ids that are both special and made by merging: they have no text to encode again. Nor have those of white space
+    alone that a normalizer strips.
+    """
+    tokens = (t for t in spec.added_tokens if not (t.special and t.content.encode() in spec.vocab) and t.content.strip())
+    return spec.replace(added_tokens=tuple(tokens))
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "text", "again"),
+    [
+        ((Prepend("_"),), "hello", "_hello"),
+        ((Replace("a", "aa"),), "a e", "aa e"),
+        (("NFC", "Lowercase"), "H\u0331", "h\u0331"),
+    ],
+)
+def test_what_a_normalizer_would_change_again_is_refused(normalizer: tuple[NormalizerStep, ...], text: str, again: str) -> None:
+    encoder = Encoder(byte_spec("gpt2", normalizer=normalizer))
+    ids = encoder.encode(text)
+    for call in (is_canonical, canonicalise, lambda encoder, ids: canonical_drift(encoder, ids, [])):
+        with pytest.raises(BorderError, match="the normalizer changes '" + again):
+            call(encoder, ids)
+
+
+@pytest.mark.parametrize("step", [(step,) for step in get_args(NamedStep)])
+def test_a_single_named_step_leaves_its_own_result_alone(step: tuple[NormalizerStep, ...]) -> None:
+    encoder = Encoder(byte_spec(normalizer=step))
+    characters = "".join(c for c in map(chr, range(0x110000)) if not "\ud800" <= c <= "\udfff")
+    once = "".join(encoder.pretokenize(characters))
+    assert "".join(encoder.pretokenize(once)) == once
+
+
+def test_an_added_token_that_normalising_can_make_is_refused_and_others_are_not() -> None:
+    lower = Encoder(byte_spec(normalizer=("Lowercase",), added_tokens=(AddedToken("<m>", 300, special=False),)))
+    with pytest.raises(BorderError, match="ordinary ids spell the added token '<m>'"):
+        is_canonical(lower, lower.encode("<M>"))
+    nfc = Encoder(byte_spec(normalizer=("NFC",), added_tokens=(AddedToken("<m>", 300, special=False),)))
+    assert canonicalise(nfc, list(b"<m>")) == [300]
+    assert not is_canonical(nfc, list(b"<m>"))
+
+
+def test_text_that_a_pattern_leaves_out_is_not_known() -> None:
+    encoder = Encoder(byte_spec(r"\w+", unmatched="drop").replace(vocab=BYTES | {b"ab": 256}, merges=((b"a", b"b"),)))
+    assert is_canonical(encoder, [256])
+    with pytest.raises(BorderError, match="its pattern leaves text out"):
+        is_canonical(encoder, encoder.encode("a b"))
 
 
 def _spelt(encoder: Encoder, token_id: int) -> list[int]:
     return [encoder.encode_single_token(bytes([byte])) for byte in encoder.decode_bytes([token_id])]
 
 
-@pytest.mark.parametrize("name", ["identity", "all spaces", "no dummy prefix, all spaces", "space as suffix", "without bytes"])
+@pytest.mark.parametrize("name", TRAINED)
 def test_sentencepiece_models(name: str) -> None:
-    assert name in TRAINED
     encoder = Encoder(parse_model(model(name), name))
-    for text in ("the quick brown fox", "Où est  la", "x", "中文 日本", "a b"):
+    rules = encoder.spec.sentencepiece
+    assert rules is not None
+    generator = random.Random(name)
+    texts = [
+        "the quick brown fox",
+        "Où est  la",
+        "x",
+        "中文 日本",
+        "a b",
+        "a \u2581b",
+        "a\u2581\u2581b",
+        "\u2581a",
+        " a ",
+        "",
+        "ﬁ ①",
+    ]
+    texts += ["".join(generator.choices(["a", "the", " ", "\u2581", "q", "é", "<x>", "y "], k=6)) for _ in range(30)]
+    for text in texts:
         ids = encoder.encode(text)
         assert is_canonical(encoder, ids), text
-        if encoder.spec.sentencepiece and encoder.spec.sentencepiece.unk_id not in ids:
-            characters = [i for part in ids for i in encoder.encode(encoder.decode([part]))]
-            assert encoder.decode(canonicalise(encoder, characters)) == encoder.decode(
-                canonicalise(encoder, canonicalise(encoder, characters))
-            )
+        split = [n for i in ids for n in _spelt_with_pieces(rules, i)]
+        assert canonicalise(encoder, split) == ids, text
+        assert is_canonical(encoder, split) == (split == ids)
+
+
+def _spelt_with_pieces(rules: SentencePieceRules, token_id: int) -> list[int]:
+    """The ids of the characters of a piece, or its own where they are none."""
+    ids = {piece.content: number for number, piece in enumerate(rules.pieces) if piece.kind == "normal"}
+    piece = rules.pieces[token_id]
+    characters = [ids.get(character) for character in piece.content]
+    return [i for i in characters if i is not None] if piece.kind == "normal" and None not in characters else [token_id]
+
+
+def test_text_behind_an_added_token_of_a_sentencepiece_model_has_its_prefix(llama: Encoder) -> None:
+    encoder = Encoder(llama.spec.with_added_tokens(["<tag>"], special=False))
+    ids = encoder.encode("a<tag>b c")
+    assert is_canonical(encoder, ids)
+
+
+def test_the_prefix_that_is_missing_is_put_and_the_space_that_no_text_has_goes() -> None:
+    encoder = Encoder(parse_model(model("identity"), "identity"))
+    assert encoder.spec.sentencepiece is not None
+    ids = {piece.content: number for number, piece in enumerate(encoder.spec.sentencepiece.pieces)}
+    assert canonicalise(encoder, [ids["a"]]) == encoder.encode("a")
+    assert canonicalise(encoder, [*encoder.encode("a"), ids["\u2581"]]) == encoder.encode("a")
 
 
 def test_special_tokens_stay_and_their_spelling_stays_text(cl100k: Encoder) -> None:

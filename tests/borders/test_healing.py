@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from conversion.sentencepiece.model import parse_model
-from hf_bpe import BorderError, Encoder
-from hf_bpe.borders import Healed, allowed_mask, allowed_next, encode_with_completions, heal, warn_trailing_space
+from hf_bpe import AddedToken, BorderError, DisallowedSpecialTokenError, Encoder
+from hf_bpe.borders import (
+    Healed,
+    allowed_mask,
+    allowed_next,
+    canonical_drift,
+    canonicalise,
+    encode_with_completions,
+    heal,
+    is_canonical,
+    spans_of_ids,
+    spans_of_text,
+    stable_part,
+    warn_trailing_space,
+)
 from tests.support.pieces import model
-from tests.support.vocabularies import byte_spec, cl100k_encoder
+from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +105,102 @@ def test_where_nothing_is_known_healing_is_refused() -> None:
 
 
 def test_trailing_white_space_is_warned_of_where_it_matters(cl100k: Encoder) -> None:
-    with pytest.warns(UserWarning, match="ends with ' ', which is encoded in another way when 'a' follows"):
+    with pytest.warns(UserWarning, match="ends with ' ', which is encoded in another way when 'A' follows"):
         assert warn_trailing_space(cl100k, "The answer is ")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for text in ("The answer is", "The answer is:\n", "", "x"):
             assert not warn_trailing_space(cl100k, text)
         assert not warn_trailing_space(Encoder(byte_spec()), "bytes are bytes ")
+
+
+def test_trailing_white_space_is_found_whatever_words_the_vocabulary_has() -> None:
+    spec = byte_spec("gpt2").replace(vocab=BYTES | {b" w": 256, b"\tq": 257}, merges=((b" ", b"w"), (b"\t", b"q")))
+    with pytest.warns(UserWarning, match="when 'w' follows"):
+        assert warn_trailing_space(Encoder(spec), "hello ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_trailing_space(Encoder(spec), "hello\t")  # the pattern never makes such a piece
+        assert not warn_trailing_space(Encoder(spec), "hello\n")
+
+
+def test_special_tokens_are_treated_as_in_encode(cl100k: Encoder) -> None:
+    text = "hi <|endoftext|> the"
+    allowing = Encoder(cl100k.spec, special="special")
+    assert heal(allowing, text) == Healed(allowing.encode("hi <|endoftext|>"), b" the")
+    assert stable_part(allowing, text).ids == allowing.encode("hi <|endoftext|>")
+    assert encode_with_completions(allowing, "<|endoftext|>Hello wor").stable == allowing.encode("<|endoftext|>Hello")
+    for call in (heal, stable_part, encode_with_completions, warn_trailing_space):
+        with pytest.raises(DisallowedSpecialTokenError):
+            call(cl100k, text)
+        call(cl100k, text, disallowed_special=())
+    assert heal(cl100k, text, disallowed_special=()).ids[1] != 100257
+    assert heal(cl100k, text, allowed_special="all") == heal(allowing, text)
+
+
+def test_what_is_no_encoder_is_refused(cl100k: Encoder) -> None:
+    calls: list[Callable[[Any], object]] = [
+        lambda wrong: heal(wrong, "a"),
+        lambda wrong: stable_part(wrong, "a"),
+        lambda wrong: encode_with_completions(wrong, "a"),
+        lambda wrong: warn_trailing_space(wrong, "a"),
+        lambda wrong: allowed_next(wrong, b"a"),
+        lambda wrong: allowed_mask(wrong, b"a"),
+        lambda wrong: is_canonical(wrong, [1]),
+        lambda wrong: canonicalise(wrong, [1]),
+        lambda wrong: canonical_drift(wrong, [1], []),
+        lambda wrong: spans_of_text(wrong, "a"),
+        lambda wrong: spans_of_ids(wrong, [1]),
+    ]
+    for call in calls:
+        for wrong in ("gpt2", None, cl100k.spec):
+            with pytest.raises(TypeError, match=f"those of an Encoder, not of a {type(wrong).__name__}"):
+                call(wrong)
+
+
+def test_arguments_of_another_type_are_named(cl100k: Encoder) -> None:
+    with pytest.raises(TypeError, match=r"the token must be bytes, .* not a str: ' tu'"):
+        heal(cl100k, "tur").after(" tu")  # type: ignore[arg-type]
+    for limit in (None, 0, "9", True):
+        with pytest.raises(ValueError, match="limit must be how many runs"):
+            encode_with_completions(cl100k, "tur", limit=limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"normalizer": ("NFC",)}, "it normalises text"),
+        ({"add_prefix_space": True}, "it puts a space before a text"),
+        ({"stages": ("a",)}, "it splits in stages"),
+        ({"unmatched": "drop"}, "its pattern leaves text out"),
+        ({"added_tokens": (AddedToken("<m>", 300, special=False, lstrip=True),)}, "its added token '<m>' has lstrip"),
+    ],
+)
+def test_the_reason_why_completions_are_not_known_is_named(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BorderError, match=f"are not known exactly: {reason}"):
+        encode_with_completions(Encoder(byte_spec("gpt2").replace(**changes)), "a")
+
+
+def test_the_reason_why_a_sentencepiece_model_has_no_completions_is_named() -> None:
+    for name, reason in [
+        ("identity", "it removes spaces"),
+        ("mistral v3", "it has user-defined pieces"),
+    ]:
+        with pytest.raises(BorderError, match=f"are not known exactly: {reason}"):
+            encode_with_completions(Encoder(parse_model(model(name), name)), "a")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"normalizer": ("Strip",)}, "its normalizer looks at the whole text: Strip"),
+        ({"add_prefix_space": True}, "it puts a space before a text"),
+        ({"added_tokens": (AddedToken("mm", 300, special=False, single_word=True),)}, "the added token 'mm' must stand alone"),
+        ({"pattern": r"(?<=a)b|[\s\S]"}, "its pattern looks back"),
+        ({"pattern": None, "ignore_merges": True}, "it has no pattern"),
+    ],
+)
+def test_the_reason_why_nothing_is_stable_is_named(changes: dict[str, Any], reason: str) -> None:
+    spec = byte_spec(r"b|[\s\S]").replace(**changes)
+    with pytest.raises(BorderError, match=f"nothing can be proved of texts of this tokenizer: {reason}"):
+        stable_part(Encoder(spec), "ab")

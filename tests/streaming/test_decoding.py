@@ -200,6 +200,38 @@ def test_a_streamer_refuses_several_rows(cl100k: Encoder) -> None:
         TextStreamer(cl100k, print).put([[1], [2]])
 
 
+def test_a_streamer_takes_numbers_of_numpy(cl100k: Encoder) -> None:
+    ids = cl100k.encode("Hello world")
+    for rows in ([list(map(np.int64, ids))], [[np.int64(i)] for i in ids], list(map(np.int32, ids)), [[np.array(ids)]]):
+        texts: list[str] = []
+        streamer = TextStreamer(cl100k, texts.append)
+        for row in rows:
+            streamer.put(row)
+        assert "".join(texts) == "Hello world"
+    stream = DecodeStream()
+    assert [stream.step(cl100k, np.int64(i)) for i in ids] == ["Hello", " world"]  # type: ignore[arg-type]
+
+
+def test_a_decode_stream_whose_prompt_is_refused_does_not_go_on_without_it(llama: Encoder) -> None:
+    stream = DecodeStream([10**6])
+    for _ in range(2):
+        with pytest.raises(UnknownTokenError):
+            stream.step(llama, 5)
+
+
+def test_a_float_is_no_id_even_where_the_id_is_known(cl100k: Encoder, llama: Encoder) -> None:
+    for encoder, token_id in ((cl100k, 9906), (llama, 5)):
+        for skips in (False, True):
+            stream = StreamingDecoder(encoder, skip_special_tokens=skips)
+            stream.feed([token_id])
+            stream.feed([token_id, token_id])
+            for wrong in ([float(token_id)], [token_id, float(token_id)]):
+                with pytest.raises(TypeError):
+                    stream.feed(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        StreamingByteDecoder(cl100k, skip_special_tokens=True).feed([100257.0])  # type: ignore[list-item]
+
+
 def test_a_decode_stream_steps_as_that_of_tokenizers_does(tokenizer: HfBpeTokenizer, tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path)
     official_tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
