@@ -354,12 +354,39 @@ def test_a_name_never_comes_to_mean_two_things() -> None:
         tiktoken.register_encoding("", byte_spec())
 
 
-def test_a_file_that_cannot_be_read_is_told_when_it_is_asked_for(tmp_path: Path) -> None:
-    tiktoken.register_encoding("gone", tmp_path / "gone.tiktoken", pattern="gpt2")
-    with pytest.raises((FormatError, OSError), match=r"gone\.tiktoken"):
-        tiktoken.get_encoding("gone")
+def test_a_path_that_is_wrong_takes_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FormatError, match=r"gone\.tiktoken"):
+        tiktoken.register_encoding("gone", tmp_path / "gone.tiktoken", pattern="gpt2")
     (tmp_path / "gone.tiktoken").write_bytes(CL100K_FILE.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    tiktoken.register_encoding("gone", "gone.tiktoken", pattern="gpt2")
+    monkeypatch.chdir("/")
     assert tiktoken.get_encoding("gone").encode("hello") == [15339]
+
+
+def test_a_registered_name_is_replaced_where_that_is_said(tmp_path: Path) -> None:
+    tiktoken.register_encoding("mine", byte_spec())
+    assert tiktoken.get_encoding("mine").n_vocab == 256
+    tiktoken.register_encoding("mine", gpt2_spec(), replace=True)
+    assert tiktoken.get_encoding("mine").n_vocab == 50257
+    with pytest.raises(EncodingError, match="which tiktoken has"):
+        tiktoken.register_encoding("gpt2", gpt2_spec(), replace=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        (5, {}, "a path or a TokenizerSpec, not a int"),
+        (byte_spec(), {"pattern": "gpt2"}, "a spec has its pattern"),
+        (byte_spec(), {"special_tokens": {"<s>": 300}}, "a spec has its pattern"),
+        (CL100K_FILE, {"pattern": 5}, "pattern is a text or None"),
+        (CL100K_FILE, {"pattern": "gpt2", "special_tokens": ["<s>"]}, "special_tokens maps text to id"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused_at_once(source: object, options: dict[str, object], said: str) -> None:
+    with pytest.raises(EncodingError, match=said):
+        tiktoken.register_encoding("odd", source, **options)  # type: ignore[arg-type]
+    assert "odd" not in tiktoken.list_encoding_names()
 
 
 def test_unknown_ids_are_key_errors_that_name_the_id() -> None:
