@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import tiktoken
@@ -12,7 +12,8 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, TokenizerSpec
+from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, EncodingError, TokenizerSpec
+from hf_bpe.streaming import StreamingEncoder
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.text import difficult_text
 from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_ranks, cl100k_spec
@@ -54,7 +55,22 @@ def test_a_special_token_in_the_text_is_an_error_by_default_that_says_what_to_do
         cl100k_of_tiktoken().encode(f"a {END}")
 
 
-CHOICES = [(), "all", {END}, {"<|fim_prefix|>", "<|fim_middle|>"}, {"<|unknown|>"}]
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+@pytest.mark.parametrize("names", [{"<|endoftxt|>"}, [END, "zz"], {b"x"}, {5, None}])
+def test_a_name_of_no_special_token_is_refused(argument: str, names: object) -> None:
+    encoder = both_engines()[0]
+    for call in (encoder.encode, encoder.count, encoder.align_batch, partial(StreamingEncoder, encoder)):
+        given = (["a"],) if call == encoder.align_batch else () if isinstance(call, partial) else ("a",)
+        with pytest.raises(EncodingError, match=f"{argument}: .*no special token of this tokenizer, which has"):
+            call(*given, **{argument: names})  # type: ignore[operator]
+
+
+def test_a_token_in_both_sets_is_told_to_leave_the_second() -> None:
+    with pytest.raises(DisallowedSpecialTokenError, match="leave it out of disallowed_special"):
+        both_engines()[0].encode(END, allowed_special={END}, disallowed_special={END})
+
+
+CHOICES = [(), "all", {END}, {"<|fim_prefix|>", "<|fim_middle|>"}]
 
 
 @settings(max_examples=200)

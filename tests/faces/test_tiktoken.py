@@ -179,6 +179,29 @@ def test_what_is_no_set_of_texts_is_a_type_error_in_both(allowed: object) -> Non
             encoding.encode("a", allowed_special=allowed, disallowed_special=())  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("allowed", [{5}, {END: 1}.keys() - {END}, {"a": 1}.keys(), {"<|endoftxt|>"}])
+def test_what_is_disallowed_is_looked_for_before_allowed_special_is(allowed: object) -> None:
+    for encoding in cl100k():
+        for method, text in (("encode", END), ("encode_batch", [END, "a"]), ("encode_to_numpy", END)):
+            with pytest.raises(ValueError, match="disallowed special token"):
+                getattr(encoding, method)(text, allowed_special=allowed)
+
+
+def test_names_of_no_special_token_are_looked_for_if_disallowed_and_nothing_if_allowed() -> None:
+    for encoding in cl100k():
+        with pytest.raises(ValueError, match="disallowed special token 'zz'"):
+            encoding.encode("a zz b", disallowed_special={"zz"})
+        assert encoding.encode("a zz b", disallowed_special={"yy"}) == encoding.encode("a zz b", allowed_special={"zz"})
+
+
+def test_odd_arguments_are_taken_as_in_tiktoken() -> None:
+    for encoding in cl100k():
+        assert encoding.encode_batch(["x"], num_threads=1.5) == [[87]]  # type: ignore[arg-type]
+        for errors in (None, 5):
+            with pytest.raises(TypeError):
+                encoding.decode([1], errors)  # type: ignore[arg-type]
+
+
 def test_nothing_can_be_disallowed_and_is_found_everywhere_as_in_tiktoken() -> None:
     for encoding in cl100k():
         with pytest.raises(ValueError, match="disallowed special token ''"):
@@ -387,6 +410,16 @@ def test_what_cannot_be_registered_is_refused_at_once(source: object, options: d
     with pytest.raises(EncodingError, match=said):
         tiktoken.register_encoding("odd", source, **options)  # type: ignore[arg-type]
     assert "odd" not in tiktoken.list_encoding_names()
+
+
+@pytest.mark.parametrize("pattern", ["deepseek-v3", "qwen3.5", r"[\u200b-\u200f\U000e0001]+|.|\n"])
+def test_the_pattern_of_a_spec_is_spelled_for_both_engines_that_tiktoken_has(pattern: str) -> None:
+    spec = byte_spec(pattern)
+    ours, theirs = tiktoken.Encoding.from_spec(spec), conversion.to_tiktoken_encoding(spec, "mine")
+    text = "a\u3101 b\u200b\n"
+    expected = Encoder(spec).encode(text)
+    for encoding in (ours, theirs):
+        assert encoding._encode_only_native_bpe(text) == encoding.encode(text) == expected
 
 
 def test_unknown_ids_are_key_errors_that_name_the_id() -> None:
