@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import EllipsisType
+from typing import Any
 
 import conversion
 from conversion.registry import locate
@@ -63,6 +64,16 @@ def tiktoken_names() -> list[str]:
     from tiktoken import registry
 
     return registry.list_encoding_names()
+
+
+def __getattr__(name: str) -> Any:
+    """tiktoken's table, looked up each time: plugins are found, and tests put others in its place, after this module is imported."""
+    if name != "ENCODING_CONSTRUCTORS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tiktoken import registry
+
+    tiktoken_names()
+    return registry.ENCODING_CONSTRUCTORS
 
 
 def list_encoding_names() -> list[str]:

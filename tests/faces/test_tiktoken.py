@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import random
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -80,6 +82,15 @@ def test_every_public_name_of_tiktokens_encoding_is_there() -> None:
     public = {name for name in dir(official.Encoding) if not name.startswith("_")}
     private = {"_encode_single_piece", "_encode_only_native_bpe", "_encode_bytes"}
     assert (public | private) - set(dir(tiktoken.Encoding)) == set()
+    assert isinstance(tiktoken.__version__, str)
+    for name in ("core", "load", "model", "registry"):
+        ours, theirs = (importlib.import_module(f"{package}.{name}") for package in ("hf_bpe.tiktoken", "tiktoken"))
+        assert getattr(tiktoken, name) is ours
+        made_there = {n for n, value in vars(theirs).items() if getattr(value, "__module__", theirs.__name__) == theirs.__name__}
+        imported = {n for n, value in vars(theirs).items() if isinstance(value, types.ModuleType)}
+        missing = {n for n in made_there - imported if n[0] != "_" and not hasattr(ours, n)}
+        assert missing == set()
+    assert tiktoken.registry.ENCODING_CONSTRUCTORS is official_registry.ENCODING_CONSTRUCTORS
     assert set(tiktoken.__all__) >= {"Encoding", *(name for name in dir(official) if "encoding" in name and name[0] != "_")}
 
 
