@@ -7,7 +7,6 @@ The same names, results and errors as tiktoken 0.14; what differs on purpose is 
 [15339, 1917]
 """
 
-from hf_bpe.tiktoken import core, load, model, registry
 from hf_bpe.tiktoken.core import Encoding
 from hf_bpe.tiktoken.model import encoding_for_model, encoding_name_for_model
 from hf_bpe.tiktoken.registry import get_encoding, list_encoding_names, register_encoding

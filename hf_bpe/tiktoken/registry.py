@@ -67,7 +67,7 @@ def tiktoken_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """tiktoken's table, looked up each time: plugins are found, and tests put others in its place, after this module is imported."""
+    """Tiktoken's table, looked up each time: plugins are found, and tests put others in its place, after this module is imported."""
     if name != "ENCODING_CONSTRUCTORS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tiktoken import registry

@@ -34,7 +34,7 @@ from hf_bpe import (
     train,
 )
 from hf_bpe.tiktoken import registry
-from tests.fuzz.tiktoken_face import Pair, both, check_attributes, check_text, published, random_pair
+from tests.fuzz.tiktoken_face import Pair, both, check, check_attributes, check_text, published, random_pair
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import difficult_text
@@ -83,10 +83,12 @@ def test_every_public_name_of_tiktokens_encoding_is_there() -> None:
     private = {"_encode_single_piece", "_encode_only_native_bpe", "_encode_bytes"}
     assert (public | private) - set(dir(tiktoken.Encoding)) == set()
     assert isinstance(tiktoken.__version__, str)
-    for name in ("core", "load", "model", "registry"):
+    for name in ("core", "model", "registry", "load"):
         ours, theirs = (importlib.import_module(f"{package}.{name}") for package in ("hf_bpe.tiktoken", "tiktoken"))
         assert getattr(tiktoken, name) is ours
-        made_there = {n for n, value in vars(theirs).items() if getattr(value, "__module__", theirs.__name__) == theirs.__name__}
+        made_there = {
+            n for n, value in vars(theirs).items() if getattr(value, "__module__", theirs.__name__) == theirs.__name__
+        }
         imported = {n for n, value in vars(theirs).items() if isinstance(value, types.ModuleType)}
         missing = {n for n in made_there - imported if n[0] != "_" and not hasattr(ours, n)}
         assert missing == set()
@@ -177,6 +179,19 @@ def test_an_empty_piece_has_no_ids_where_tiktoken_panics() -> None:
     assert type(raised.value).__name__ == "PanicException"
 
 
+def test_a_panic_here_is_found_also_where_tiktoken_panics(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    def panics(*_: object) -> None:
+        raise PanicException
+
+    ours = of_bytes()
+    monkeypatch.setattr(ours, "_encode_single_piece", panics)
+    with pytest.raises(PanicException):
+        check((ours, cl100k()[1]), ("_encode_single_piece", (b"",), {}), "")
+
+
 def test_of_special_tokens_that_begin_one_another_the_longest_wins() -> None:
     specials = {"<s": 256, "<s>": 257, "<s>>": 258}
     assert of_bytes(special_tokens=specials).encode("<s>><s><s", allowed_special="all") == [258, 257, 256]
@@ -217,6 +232,26 @@ def test_nothing_can_be_disallowed_and_is_found_everywhere_as_in_tiktoken() -> N
     for encoding in cl100k():
         with pytest.raises(ValueError, match="disallowed special token ''"):
             encoding.encode("a", disallowed_special={""})
+
+
+LISTED = [
+    *("[[a-z]--[aeiou]]|.", "[a-z~~b]|.", "[[:alpha:]]|.", r"\h|.", r"\H|.", r"\N|.", r"\R|.", r"a\Kb|.", r"\Ga|."),
+    *("(?x)a b|.", "(?m)^.|.", "(?U)a+|.", "(?R)a|.", "(?-i:a)|.", "(?#c)a|."),
+]
+
+
+@pytest.mark.parametrize("pattern", LISTED)
+def test_the_patterns_listed_as_refused_are_those_that_tiktoken_takes(pattern: str) -> None:
+    assert official.Encoding("odd", pat_str=pattern, mergeable_ranks=BYTES, special_tokens={}).encode("x") == [120]
+    with pytest.raises(ConversionRefused, match="encoding 'bytes': split pattern"):
+        of_bytes(pat_str=pattern)
+
+
+@pytest.mark.parametrize("specials", [{"<s>": 2**31}, {"": 300}])
+def test_special_tokens_that_only_tiktoken_takes_are_refused(specials: dict[str, int]) -> None:
+    official.Encoding("odd", pat_str=".", mergeable_ranks=BYTES, special_tokens=specials)
+    with pytest.raises(FormatError, match="encoding 'bytes'"):
+        of_bytes(special_tokens=specials)
 
 
 @pytest.mark.parametrize("pattern", [r"(a)\1|.", r"(?R)|.", "("])
