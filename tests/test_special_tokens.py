@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, EncodingError, TokenizerSpec
+from hf_bpe.borders import encode_with_completions, heal, stable_part
 from hf_bpe.streaming import StreamingEncoder
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.text import difficult_text
@@ -63,6 +64,12 @@ def test_a_name_of_no_special_token_is_refused(argument: str, names: object) -> 
         given = (["a"],) if call == encoder.align_batch else () if isinstance(call, partial) else ("a",)
         with pytest.raises(EncodingError, match=f"{argument}: .*no special token of this tokenizer, which has"):
             call(*given, **{argument: names})  # type: ignore[operator]
+
+
+def test_borders_refuse_such_names_too() -> None:
+    for call in (stable_part, encode_with_completions, heal):
+        with pytest.raises(EncodingError, match="allowed_special: '<nope>': no special token"):
+            call(both_engines()[0], "a", allowed_special={"<nope>"})
 
 
 def test_a_token_in_both_sets_is_told_to_leave_the_second() -> None:
