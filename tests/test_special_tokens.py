@@ -66,6 +66,15 @@ def test_a_name_of_no_special_token_is_refused(argument: str, names: object) -> 
             call(*given, **{argument: names})  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+@pytest.mark.parametrize("given", [5, False, END])
+def test_what_is_no_collection_of_names_is_told(argument: str, given: object) -> None:
+    with pytest.raises(
+        TypeError, match=f"{argument} must be 'all' or a collection of special tokens, not {given!r}".replace("|", ".")
+    ):
+        both_engines()[0].encode("a", **{argument: given})
+
+
 def test_borders_refuse_such_names_too() -> None:
     for call in (stable_part, encode_with_completions, heal):
         with pytest.raises(EncodingError, match="allowed_special: '<nope>': no special token"):

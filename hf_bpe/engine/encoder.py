@@ -415,7 +415,11 @@ class Encoder:
         """
         if allowed_special is None and disallowed_special is None:
             return sets_of(self._special, self._specials)
-        allowed = self._specials if allowed_special == "all" else self._known(allowed_special or (), "allowed_special")
+        allowed = (
+            self._specials
+            if allowed_special == "all"
+            else self._known(() if allowed_special is None else allowed_special, "allowed_special")
+        )
         if disallowed_special is None or disallowed_special == "all":
             return allowed, self._specials - allowed
         return allowed, self._known(disallowed_special, "disallowed_special")
@@ -433,8 +437,8 @@ class Encoder:
         return policy
 
     def _known(self, contents: SpecialTokens, argument: str) -> frozenset[str]:
-        if isinstance(contents, str):
-            raise TypeError(f"{argument} must be 'all' or a collection of special tokens, not the string {contents!r}")
+        if isinstance(contents, str) or not isinstance(contents, Iterable):
+            raise TypeError(f"{argument} must be 'all' or a collection of special tokens, not {contents!r:.80}")
         chosen = frozenset(contents)
         # A misspelt name would let text through, or turn a special token into text, without a word.
         refuse_unknown(chosen, self._specials, f"{argument}: ")
