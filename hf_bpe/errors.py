@@ -86,7 +86,8 @@ class DisallowedSpecialTokenError(HfBpeError, ValueError):
         super().__init__(
             message
             or f"the text holds {token!r}, which is a special token. To encode it as that token, pass "
-            f"allowed_special={{{token!r}, ...}}; to encode it as plain text, pass disallowed_special=() ; "
+            f"allowed_special={{{token!r}, ...}} and leave it out of disallowed_special; to encode it as plain text, pass "
+            "disallowed_special=() ; "
             "encode_ordinary never matches special tokens"
         )
 
@@ -106,7 +107,7 @@ class BorderError(HfBpeError, ValueError):
 
 
 class EncodingError(HfBpeError, ValueError):
-    """There is no encoding of this name, the name is taken, or a call of one was given what it cannot take."""
+    """There is no encoding of this name, the name is taken, or a call was given what it cannot take, such as an unknown special token."""
 
 
 class EncodingAssertionError(HfBpeError, AssertionError):

@@ -24,8 +24,9 @@ from conversion.minbpe import model_file, read_pattern, written_pattern
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.backends import load_native
 from hf_bpe.engine.reference import train_merges
-from hf_bpe.errors import FormatError, TrainingError
+from hf_bpe.errors import EncodingError, FormatError, SpecError, TrainingError
 from hf_bpe.files import read_bytes, write_atomically
+from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.tiktoken.registry import get_encoding
 
@@ -49,6 +50,8 @@ GPT4_SPECIAL_TOKENS = {
     "<|fim_suffix|>": 100260,
     "<|endofprompt|>": 100276,
 }
+
+_GPT4_RANKS = 100_256
 
 AllowedSpecial: TypeAlias = Literal["all", "none", "none_raise"] | Collection[str]
 
@@ -200,6 +203,10 @@ class RegexTokenizer(_Tokenizer):
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
         """Have these special tokens, text -> id, and no others. Raises `SpecError` for an id that another token has."""
+        if not isinstance(special_tokens, Mapping):
+            raise SpecError(
+                [f"special tokens map text to id, as in {{'<|endoftext|>': 100257}}; not a {type(special_tokens).__name__}"]
+            )
         self._use(
             self.spec.replace(added_tokens=tuple(AddedToken(token, token_id) for token, token_id in special_tokens.items()))
         )
@@ -210,21 +217,25 @@ class RegexTokenizer(_Tokenizer):
 
     def encode(self, text: str, allowed_special: AllowedSpecial = "none_raise") -> list[int]:
         """Ids of a text. Special tokens: "all" become their ids, "none" is text, "none_raise" raises
-        `DisallowedSpecialTokenError`; of a set of them those become ids, and the others are text.
+        `DisallowedSpecialTokenError`; of a set of them those become ids, and the others are text. Raises `EncodingError`, a
+        `ValueError`, for anything else.
         """
         if allowed_special == "none_raise":
             return self._encoder.encode(text)
         if allowed_special == "none":
             return self._encoder.encode_ordinary(text)
-        if isinstance(allowed_special, str) and allowed_special != "all":
-            raise ValueError(
-                f'allowed_special={allowed_special!r} is not understood; it is "all", "none", "none_raise" or a set'
-            )
+        if allowed_special != "all":
+            if isinstance(allowed_special, str) or not isinstance(allowed_special, Collection):
+                raise EncodingError(
+                    f'allowed_special={allowed_special!r} is not understood; it is "all", "none", "none_raise" or a set'
+                )
+            allowed_special = self.special_tokens.keys() & allowed_special  # minbpe passes over names that it does not know
         return self._encoder.encode(text, allowed_special=allowed_special, disallowed_special=())
 
 
 class GPT4Tokenizer(RegexTokenizer):
-    """GPT-4's tokenizer. encoding: its name; tiktoken downloads the ranks of this one, plugins of others bring theirs along.
+    """GPT-4's tokenizer. encoding: a name of its ranks; tiktoken downloads those of this one. Without a network, name one that a plugin
+    brings along, or a file given to `hf_bpe.tiktoken.register_encoding`. Raises `EncodingError` for other ranks than GPT-4's.
 
     >>> GPT4Tokenizer().encode("hello world!!!?")  # doctest: +SKIP
     [15339, 1917, 12340, 30]
@@ -233,6 +244,10 @@ class GPT4Tokenizer(RegexTokenizer):
     def __init__(self, encoding: str = "cl100k_base") -> None:
         self.pattern = GPT4_SPLIT_PATTERN
         self._encoder = get_encoding(encoding).encoder
+        if find_named_pattern(self.spec.pattern) is not NAMED_PATTERNS["cl100k"] or len(self.spec.vocab) != _GPT4_RANKS:
+            raise EncodingError(
+                f"{encoding!r} is no cl100k_base, whose ranks and pattern GPT-4 has; for others use hf_bpe.tiktoken.get_encoding"
+            )
         self.register_special_tokens(GPT4_SPECIAL_TOKENS)
 
     @property

@@ -279,7 +279,7 @@ class TokenizerSpec:
         A text that the vocabulary holds as a token has its id; others get those after the largest, in order, or the ids of a
         mapping. Added tokens that are there already stay as they are, and become special where that is asked for.
 
-        Raises `SpecError` for an id that is taken, and for a token that has another.
+        Raises `SpecError` for an id that is taken, for a token that has another, and for what is no text or no id.
 
         >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
         >>> dict(spec.with_added_tokens(["<|user|>", "<|end|>"]).special_tokens)
@@ -287,6 +287,18 @@ class TokenizerSpec:
         """
         if isinstance(tokens, str):
             raise TypeError(f"tokens must be a collection of texts, not the one text {tokens!r}; put it into a list")
+        tokens = tokens if isinstance(tokens, Mapping) else list(tokens)
+        odd = [
+            f"an added token is given by its text, a str, not as {token!r:.80}"
+            for token in tokens
+            if not isinstance(token, str)
+        ]
+        if isinstance(tokens, Mapping):
+            odd += [
+                f"the id of {token!r} is an int, not {given!r:.80}" for token, given in tokens.items() if type(given) is not int
+            ]
+        if odd:
+            raise SpecError(odd)
         added = {token.content: token for token in self.added_tokens}
         next_id = self.n_vocab
         for content in tokens:

@@ -247,6 +247,20 @@ def test_tokens_are_added_after_the_largest_id_and_no_id_changes() -> None:
 @pytest.mark.parametrize(
     ("tokens", "said"),
     [
+        ([5], "given by its text, a str, not as 5"),
+        ([AddedToken("<u>", 300)], "not as AddedToken"),
+        ({"<u>": "6"}, "the id of '<u>' is an int, not '6'"),
+        ({"<u>": True}, "the id of '<u>' is an int, not True"),
+    ],
+)
+def test_what_is_no_text_or_no_id_cannot_be_added(tokens: Any, said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        make().with_added_tokens(tokens)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
         ({"<s>": 301}, "'<s>' has id 300, and 301 is asked for"),
         ({"ab": 301}, "'ab' has id 256, and 301 is asked for"),
         ({"<a>": 97}, "'<a>' has id 97, which is b'a'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import tiktoken
@@ -12,7 +12,9 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, TokenizerSpec
+from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, EncodingError, TokenizerSpec
+from hf_bpe.borders import encode_with_completions, heal, stable_part
+from hf_bpe.streaming import StreamingEncoder
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.text import difficult_text
 from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_ranks, cl100k_spec
@@ -54,7 +56,37 @@ def test_a_special_token_in_the_text_is_an_error_by_default_that_says_what_to_do
         cl100k_of_tiktoken().encode(f"a {END}")
 
 
-CHOICES = [(), "all", {END}, {"<|fim_prefix|>", "<|fim_middle|>"}, {"<|unknown|>"}]
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+@pytest.mark.parametrize("names", [{"<|endoftxt|>"}, [END, "zz"], {b"x"}, {5, None}])
+def test_a_name_of_no_special_token_is_refused(argument: str, names: object) -> None:
+    encoder = both_engines()[0]
+    for call in (encoder.encode, encoder.count, encoder.align_batch, partial(StreamingEncoder, encoder)):
+        given = (["a"],) if call == encoder.align_batch else () if isinstance(call, partial) else ("a",)
+        with pytest.raises(EncodingError, match=f"{argument}: .*no special token of this tokenizer, which has"):
+            call(*given, **{argument: names})  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+@pytest.mark.parametrize("given", [5, False, END])
+def test_what_is_no_collection_of_names_is_told(argument: str, given: object) -> None:
+    with pytest.raises(
+        TypeError, match=f"{argument} must be 'all' or a collection of special tokens, not {given!r}".replace("|", ".")
+    ):
+        both_engines()[0].encode("a", **{argument: given})
+
+
+def test_borders_refuse_such_names_too() -> None:
+    for call in (stable_part, encode_with_completions, heal):
+        with pytest.raises(EncodingError, match="allowed_special: '<nope>': no special token"):
+            call(both_engines()[0], "a", allowed_special={"<nope>"})
+
+
+def test_a_token_in_both_sets_is_told_to_leave_the_second() -> None:
+    with pytest.raises(DisallowedSpecialTokenError, match="leave it out of disallowed_special"):
+        both_engines()[0].encode(END, allowed_special={END}, disallowed_special={END})
+
+
+CHOICES = [(), "all", {END}, {"<|fim_prefix|>", "<|fim_middle|>"}]
 
 
 @settings(max_examples=200)

@@ -27,6 +27,7 @@ __all__ = ["FORMAT"]
 _FOLDER = "tiktoken_ext"
 # tiktoken refuses every encoding, its own too, once two modules name the same one.
 _TAKEN = "openai_public gpt2 r50k_base p50k_base p50k_edit cl100k_base o200k_base o200k_harmony".split()
+_NO_MODULE = ("__init__", "__main__")
 
 _MODULE = '''"""The tiktoken encoding {name!r}: `tiktoken.get_encoding({name!r})` with this folder's parent on PYTHONPATH."""
 
@@ -37,7 +38,7 @@ PAT_STR = {pattern}
 SPECIAL_TOKENS = {special_tokens}
 
 
-def {name}():
+def encoding():
     """What `tiktoken.Encoding` is made of."""
     lines = Path(__file__).with_name({ranks_name!r}).read_bytes().splitlines()
     return {{
@@ -48,7 +49,7 @@ def {name}():
     }}
 
 
-ENCODING_CONSTRUCTORS = {{{name!r}: {name}}}
+ENCODING_CONSTRUCTORS = {{{name!r}: encoding}}
 '''
 
 
@@ -82,10 +83,11 @@ def _rank_file(path: Path) -> Path:
 
 
 def _write(spec: TokenizerSpec, name: str, checks: Checks) -> dict[str, bytes]:
-    if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
+    # `__init__.py` would make one package of `tiktoken_ext`, which hides the encodings of all other folders.
+    if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name) or name in _NO_MODULE:
         raise FormatError(
             f"{name!r} cannot name an encoding: the folder's name becomes the name of a Python module; use letters, digits and "
-            "underscores, not beginning with a digit"
+            "underscores, not beginning with a digit, and no word that Python keeps for itself"
         )
     if name in _TAKEN:
         raise FormatError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
 from hf_bpe.engine.backends import EngineName, make_engine
-from hf_bpe.engine.parts import Part, Trust, join_parts, sets_of
+from hf_bpe.engine.parts import Part, Trust, join_parts, refuse_unknown, sets_of
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
 from hf_bpe.pieces import piece_bytes
@@ -91,7 +91,8 @@ class Encoder:
 
         A special token in `allowed_special` becomes its id. One in `disallowed_special` ("all", or not given: every one not
         allowed) raises `DisallowedSpecialTokenError`. Any other is encoded as the text it is. Pass `disallowed_special=()` for
-        text that may hold such spellings by accident; pass `allowed_special="all"` only for text you wrote yourself.
+        text that may hold such spellings by accident; pass `allowed_special="all"` only for text you wrote yourself. A name in
+        either that is no special token of this tokenizer raises `EncodingError`.
 
         >>> encoder.encode("<|endoftext|>", allowed_special="all")  # doctest: +SKIP
         [100257]
@@ -414,7 +415,11 @@ class Encoder:
         """
         if allowed_special is None and disallowed_special is None:
             return sets_of(self._special, self._specials)
-        allowed = self._specials if allowed_special == "all" else self._known(allowed_special or (), "allowed_special")
+        allowed = (
+            self._specials
+            if allowed_special == "all"
+            else self._known(() if allowed_special is None else allowed_special, "allowed_special")
+        )
         if disallowed_special is None or disallowed_special == "all":
             return allowed, self._specials - allowed
         return allowed, self._known(disallowed_special, "disallowed_special")
@@ -432,9 +437,12 @@ class Encoder:
         return policy
 
     def _known(self, contents: SpecialTokens, argument: str) -> frozenset[str]:
-        if isinstance(contents, str):
-            raise TypeError(f"{argument} must be 'all' or a collection of special tokens, not the string {contents!r}")
-        return frozenset(contents) & self._specials
+        if isinstance(contents, str) or not isinstance(contents, Iterable):
+            raise TypeError(f"{argument} must be 'all' or a collection of special tokens, not {contents!r:.80}")
+        chosen = frozenset(contents)
+        # A misspelt name would let text through, or turn a special token into text, without a word.
+        refuse_unknown(chosen, self._specials, f"{argument}: ")
+        return chosen
 
 
 def _rebuild(spec: TokenizerSpec, engine: EngineName, special: Trust | Mapping[str, Trust]) -> Encoder:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
-from hf_bpe.errors import some
+from hf_bpe.errors import EncodingError, some
 
-__all__ = ["TRUSTS", "Part", "Trust", "as_unicode", "join_parts", "sets_of"]
+__all__ = ["TRUSTS", "Part", "Trust", "as_unicode", "join_parts", "refuse_unknown", "sets_of"]
 
 Trust: TypeAlias = Literal["special", "text", "raise"]
 """What a special token is that lies in a part, or partly in it: itself, the text it is spelled with, or an error."""
@@ -20,20 +20,31 @@ Part: TypeAlias = tuple[str, bool | Trust]
 def sets_of(special: Trust | Mapping[str, Trust], known: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """The special tokens that are themselves, and those that raise; the others are text. What a mapping does not name raises.
 
-    Raises `ValueError` for a token or a word that is not known.
+    Raises `EncodingError` for a token that is not known, `ValueError` for a word.
 
     >>> sets_of("special", frozenset({"<s>"}))
     (frozenset({'<s>'}), frozenset())
     """
     treated = special if isinstance(special, Mapping) else dict.fromkeys(known, special)
-    unknown = [repr(token) for token in treated if token not in known]
-    if unknown:
-        raise ValueError(f"{some(unknown)}: no special token of this tokenizer, which has {some(sorted(known)) or 'none'}")
+    refuse_unknown(treated, known)
     wrong = [repr(word) for word in (special.values() if isinstance(special, Mapping) else [special]) if word not in TRUSTS]
     if wrong:
         raise ValueError(f"{some(wrong)}: not known; what special tokens are is one of {', '.join(map(repr, TRUSTS))}")
     allowed = frozenset(token for token, word in treated.items() if word == "special")
     return allowed, known - allowed - {token for token, word in treated.items() if word == "text"}
+
+
+def refuse_unknown(named: Collection[str], known: frozenset[str], where: str = "") -> None:
+    """Raise `EncodingError` for names of no special token.
+
+    >>> refuse_unknown({"<s>"}, frozenset({"<s>"}))
+    """
+    if known.issuperset(named):
+        return
+    unknown = sorted(repr(token) for token in named if token not in known)
+    raise EncodingError(
+        f"{where}{some(unknown)}: no special token of this tokenizer, which has {some(sorted(known)) or 'none'}"
+    )
 
 
 def as_unicode(text: str) -> str:

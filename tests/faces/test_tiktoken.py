@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import random
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,7 +34,7 @@ from hf_bpe import (
     train,
 )
 from hf_bpe.tiktoken import registry
-from tests.fuzz.tiktoken_face import Pair, both, check_attributes, check_text, published, random_pair
+from tests.fuzz.tiktoken_face import Pair, both, check, check_attributes, check_text, published, random_pair
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import difficult_text
@@ -80,6 +82,17 @@ def test_every_public_name_of_tiktokens_encoding_is_there() -> None:
     public = {name for name in dir(official.Encoding) if not name.startswith("_")}
     private = {"_encode_single_piece", "_encode_only_native_bpe", "_encode_bytes"}
     assert (public | private) - set(dir(tiktoken.Encoding)) == set()
+    assert isinstance(tiktoken.__version__, str)
+    for name in ("core", "model", "registry", "load"):
+        ours, theirs = (importlib.import_module(f"{package}.{name}") for package in ("hf_bpe.tiktoken", "tiktoken"))
+        assert getattr(tiktoken, name) is ours
+        made_there = {
+            n for n, value in vars(theirs).items() if getattr(value, "__module__", theirs.__name__) == theirs.__name__
+        }
+        imported = {n for n, value in vars(theirs).items() if isinstance(value, types.ModuleType)}
+        missing = {n for n in made_there - imported if n[0] != "_" and not hasattr(ours, n)}
+        assert missing == set()
+    assert tiktoken.registry.ENCODING_CONSTRUCTORS is official_registry.ENCODING_CONSTRUCTORS
     assert set(tiktoken.__all__) >= {"Encoding", *(name for name in dir(official) if "encoding" in name and name[0] != "_")}
 
 
@@ -166,6 +179,19 @@ def test_an_empty_piece_has_no_ids_where_tiktoken_panics() -> None:
     assert type(raised.value).__name__ == "PanicException"
 
 
+def test_a_panic_here_is_found_also_where_tiktoken_panics(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    def panics(*_: object) -> None:
+        raise PanicException
+
+    ours = of_bytes()
+    monkeypatch.setattr(ours, "_encode_single_piece", panics)
+    with pytest.raises(PanicException):
+        check((ours, cl100k()[1]), ("_encode_single_piece", (b"",), {}), "")
+
+
 def test_of_special_tokens_that_begin_one_another_the_longest_wins() -> None:
     specials = {"<s": 256, "<s>": 257, "<s>>": 258}
     assert of_bytes(special_tokens=specials).encode("<s>><s><s", allowed_special="all") == [258, 257, 256]
@@ -179,10 +205,53 @@ def test_what_is_no_set_of_texts_is_a_type_error_in_both(allowed: object) -> Non
             encoding.encode("a", allowed_special=allowed, disallowed_special=())  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("allowed", [{5}, {END: 1}.keys() - {END}, {"a": 1}.keys(), {"<|endoftxt|>"}])
+def test_what_is_disallowed_is_looked_for_before_allowed_special_is(allowed: object) -> None:
+    for encoding in cl100k():
+        for method, text in (("encode", END), ("encode_batch", [END, "a"]), ("encode_to_numpy", END)):
+            with pytest.raises(ValueError, match="disallowed special token"):
+                getattr(encoding, method)(text, allowed_special=allowed)
+
+
+def test_names_of_no_special_token_are_looked_for_if_disallowed_and_nothing_if_allowed() -> None:
+    for encoding in cl100k():
+        with pytest.raises(ValueError, match="disallowed special token 'zz'"):
+            encoding.encode("a zz b", disallowed_special={"zz"})
+        assert encoding.encode("a zz b", disallowed_special={"yy"}) == encoding.encode("a zz b", allowed_special={"zz"})
+
+
+def test_odd_arguments_are_taken_as_in_tiktoken() -> None:
+    for encoding in cl100k():
+        assert encoding.encode_batch(["x"], num_threads=1.5) == [[87]]  # type: ignore[arg-type]
+        for errors in (None, 5):
+            with pytest.raises(TypeError):
+                encoding.decode([1], errors)  # type: ignore[arg-type]
+
+
 def test_nothing_can_be_disallowed_and_is_found_everywhere_as_in_tiktoken() -> None:
     for encoding in cl100k():
         with pytest.raises(ValueError, match="disallowed special token ''"):
             encoding.encode("a", disallowed_special={""})
+
+
+LISTED = [
+    *("[[a-z]--[aeiou]]|.", "[a-z~~b]|.", "[[:alpha:]]|.", r"\h|.", r"\H|.", r"\N|.", r"\R|.", r"a\Kb|.", r"\Ga|."),
+    *("(?x)a b|.", "(?m)^.|.", "(?U)a+|.", "(?R)a|.", "(?-i:a)|.", "(?#c)a|."),
+]
+
+
+@pytest.mark.parametrize("pattern", LISTED)
+def test_the_patterns_listed_as_refused_are_those_that_tiktoken_takes(pattern: str) -> None:
+    assert official.Encoding("odd", pat_str=pattern, mergeable_ranks=BYTES, special_tokens={}).encode("x") == [120]
+    with pytest.raises(ConversionRefused, match="encoding 'bytes': split pattern"):
+        of_bytes(pat_str=pattern)
+
+
+@pytest.mark.parametrize("specials", [{"<s>": 2**31}, {"": 300}])
+def test_special_tokens_that_only_tiktoken_takes_are_refused(specials: dict[str, int]) -> None:
+    official.Encoding("odd", pat_str=".", mergeable_ranks=BYTES, special_tokens=specials)
+    with pytest.raises(FormatError, match="encoding 'bytes'"):
+        of_bytes(special_tokens=specials)
 
 
 @pytest.mark.parametrize("pattern", [r"(a)\1|.", r"(?R)|.", "("])
@@ -354,12 +423,49 @@ def test_a_name_never_comes_to_mean_two_things() -> None:
         tiktoken.register_encoding("", byte_spec())
 
 
-def test_a_file_that_cannot_be_read_is_told_when_it_is_asked_for(tmp_path: Path) -> None:
-    tiktoken.register_encoding("gone", tmp_path / "gone.tiktoken", pattern="gpt2")
-    with pytest.raises((FormatError, OSError), match=r"gone\.tiktoken"):
-        tiktoken.get_encoding("gone")
+def test_a_path_that_is_wrong_takes_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FormatError, match=r"gone\.tiktoken"):
+        tiktoken.register_encoding("gone", tmp_path / "gone.tiktoken", pattern="gpt2")
     (tmp_path / "gone.tiktoken").write_bytes(CL100K_FILE.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    tiktoken.register_encoding("gone", "gone.tiktoken", pattern="gpt2")
+    monkeypatch.chdir("/")
     assert tiktoken.get_encoding("gone").encode("hello") == [15339]
+
+
+def test_a_registered_name_is_replaced_where_that_is_said(tmp_path: Path) -> None:
+    tiktoken.register_encoding("mine", byte_spec())
+    assert tiktoken.get_encoding("mine").n_vocab == 256
+    tiktoken.register_encoding("mine", gpt2_spec(), replace=True)
+    assert tiktoken.get_encoding("mine").n_vocab == 50257
+    with pytest.raises(EncodingError, match="which tiktoken has"):
+        tiktoken.register_encoding("gpt2", gpt2_spec(), replace=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        (5, {}, "a path or a TokenizerSpec, not a int"),
+        (byte_spec(), {"pattern": "gpt2"}, "a spec has its pattern"),
+        (byte_spec(), {"special_tokens": {"<s>": 300}}, "a spec has its pattern"),
+        (CL100K_FILE, {"pattern": 5}, "pattern is a text or None"),
+        (CL100K_FILE, {"pattern": "gpt2", "special_tokens": ["<s>"]}, "special_tokens maps text to id"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused_at_once(source: object, options: dict[str, object], said: str) -> None:
+    with pytest.raises(EncodingError, match=said):
+        tiktoken.register_encoding("odd", source, **options)  # type: ignore[arg-type]
+    assert "odd" not in tiktoken.list_encoding_names()
+
+
+@pytest.mark.parametrize("pattern", ["deepseek-v3", "qwen3.5", r"[\u200b-\u200f\U000e0001]+|.|\n"])
+def test_the_pattern_of_a_spec_is_spelled_for_both_engines_that_tiktoken_has(pattern: str) -> None:
+    spec = byte_spec(pattern)
+    ours, theirs = tiktoken.Encoding.from_spec(spec), conversion.to_tiktoken_encoding(spec, "mine")
+    text = "a\u3101 b\u200b\n"
+    expected = Encoder(spec).encode(text)
+    for encoding in (ours, theirs):
+        assert encoding._encode_only_native_bpe(text) == encoding.encode(text) == expected
 
 
 def test_unknown_ids_are_key_errors_that_name_the_id() -> None:
