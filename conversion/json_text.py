@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
+from conversion.json_shapes import quoted
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 from hf_bpe.spec import MAX_TOKEN_ID
@@ -123,7 +124,7 @@ def field(data: dict[str, Any], key: str, kind: type[T], where: str) -> T:
         raise FormatError(f"{where}.{key} is missing; it must be {_JSON_NAMES[kind]}")
     value = data[key]
     if type(value) is not kind:
-        raise FormatError(f"{where}.{key} must be {_JSON_NAMES[kind]}, not {_short(value)}")
+        raise FormatError(f"{where}.{key} must be {_JSON_NAMES[kind]}, not {quoted(value)}")
     return value
 
 
@@ -143,10 +144,5 @@ def optional_field(data: dict[str, Any], key: str, kind: type[T], where: str) ->
 def check_id(value: object, where: str) -> int:
     """A token id. Raises `FormatError` for anything else, such as true, 1.0, -1 or 2**40."""
     if type(value) is not int or not 0 <= value <= MAX_TOKEN_ID:
-        raise FormatError(f"{where}: the id must be an integer in 0..{MAX_TOKEN_ID}, not {_short(value)}")
+        raise FormatError(f"{where}: the id must be an integer in 0..{MAX_TOKEN_ID}, not {quoted(value)}")
     return value
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from conversion.json_shapes import list_at, object_at, text_at
 
-__all__ = ["regex_of", "steps_of"]
+__all__ = ["NAME", "kind", "regex_of", "steps_of"]
+
+NAME = "tokenizer.json"
+"""The format, and the name that its files have in a folder."""
 
 
 def steps_of(part: object, place: str, inner: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -30,3 +34,12 @@ def steps_of(part: object, place: str, inner: str) -> Iterator[tuple[str, dict[s
 def regex_of(step: dict[str, Any]) -> str | None:
     """The regular expression of a Split or a Replace, or None."""
     return text_at(object_at(step, "pattern"), "Regex")
+
+
+def kind(part: object) -> str:
+    """What a part is, for messages.
+
+    >>> kind({"type": "ByteLevel"}), kind(None)
+    ('ByteLevel', 'null')
+    """
+    return str(part.get("type", "an object without a type")) if isinstance(part, dict) else json.dumps(part)[:60]

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from conversion.tokenizer_json.file import from_dict
+from conversion.tokenizer_json import from_dict
 from hf_bpe import ConversionRefused, Encoder
 
 # Bytes that are spelled as digits or marks, inside characters of two to four bytes, beside digits and each other.

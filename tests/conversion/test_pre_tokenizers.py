@@ -9,7 +9,8 @@ from itertools import product
 import pytest
 from tokenizers import Tokenizer, pre_tokenizers
 
-from conversion.tokenizer_json.file import from_dict, pre_tokenizer_for, to_dict
+from conversion.tokenizer_json import from_dict, to_dict
+from conversion.tokenizer_json.byte_level_split import pre_tokenizer_for
 from hf_bpe import NAMED_PATTERNS, Encoder, SpecError
 from hf_bpe.pattern_syntax import parse, render
 from hf_bpe.pattern_syntax.fusion import fused

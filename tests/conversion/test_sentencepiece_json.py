@@ -24,7 +24,7 @@ from conversion.sentencepiece.expansion import expanded
 from conversion.sentencepiece.model import parse_model, serialise_model
 from conversion.sentencepiece.piece_merges import isolated_parts, merges_of
 from conversion.tiktoken.file import parse_ranks
-from conversion.tokenizer_json.file import from_dict, to_dict
+from conversion.tokenizer_json import from_dict, to_dict
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece

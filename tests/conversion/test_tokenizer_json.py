@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conversion
-from conversion.tokenizer_json.file import from_dict, to_dict
+from conversion.tokenizer_json import from_dict, to_dict
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from tests.conversion.support import small_spec, spec_of_tokens, spec_with_unreachable_token, stock_tokenizer, write_json
 from tests.support.official import DEEPSEEK_STAGES

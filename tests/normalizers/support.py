@@ -7,7 +7,7 @@ import random
 
 import tokenizers
 
-from conversion.tokenizer_json import file
+from conversion.tokenizer_json import to_dict
 from hf_bpe import NAMED_PATTERNS, AddedToken, TokenizerSpec
 from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace
 from tests.support.vocabularies import BYTES
@@ -43,7 +43,7 @@ def spec_with(
 
 def library(spec: TokenizerSpec) -> tokenizers.Tokenizer:
     """The same tokenizer, run by the library."""
-    return tokenizers.Tokenizer.from_str(json.dumps(file.to_dict(spec, allow_lossy=True)))
+    return tokenizers.Tokenizer.from_str(json.dumps(to_dict(spec, allow_lossy=True)))
 
 
 def random_step(generator: random.Random) -> NormalizerStep:

@@ -9,7 +9,7 @@ import pytest
 import conversion
 from conversion.equality import first_difference
 from conversion.normalizers import read_normalizer, write_normalizer
-from conversion.tokenizer_json.file import from_dict, to_dict
+from conversion.tokenizer_json import from_dict, to_dict
 from hf_bpe import AddedToken, ConversionRefused, Encoder, FormatError
 from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.plugin import HfBpeTokenizer

@@ -10,7 +10,7 @@ from typing import Any
 
 from conversion import huggingface, tokenizer_json
 from conversion.gpt2 import find_pair
-from conversion.tokenizer_json.file import pre_tokenizer_for
+from conversion.tokenizer_json.byte_level_split import pre_tokenizer_for
 from conversion.verification.loaders.files import TokenizerFile, library, named
 from conversion.verification.side import AS_SPECIAL, AS_TEXT, WITH_TEMPLATE, Ids, Side
 from hf_bpe.byte_level import token_to_bytes
