@@ -187,7 +187,7 @@ def test_merges_that_were_cut_off_are_warned_of(plain_spec: Any, tmp_path: Path)
 
 @pytest.mark.parametrize("wrong", [["<|end|>"], {"<|end|>": "100257"}, {7: 100257}], ids=str)
 def test_special_tokens_that_are_no_dict_of_text_and_id_are_refused(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="special_tokens must (be a dict of text and id|give a text its id)"):
+    with pytest.raises(TypeError, match=r"special_tokens must (be a dict of text and id|give a text its id)"):
         HfBpeTokenizer.from_pretrained(CL100K_FILE, pattern="cl100k", special_tokens=wrong)
 
 
