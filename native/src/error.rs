@@ -26,7 +26,7 @@ pub enum EngineError {
     DisallowedSpecial(String),
     /// An id that the vocabulary does not hold.
     #[error("id {0} is not in the vocabulary")]
-    UnknownId(i64),
+    UnknownId(String),
     /// The description given to the engine contradicts itself.
     #[error("{0}")]
     Spec(String),

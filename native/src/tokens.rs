@@ -75,7 +75,7 @@ impl TokenBytes {
                     _ => {
                         out.extend_from_slice(&buffer[..made]);
                         made = 0;
-                        out.extend_from_slice(self.get(id).ok_or(EngineError::UnknownId(i64::from(id)))?);
+                        out.extend_from_slice(self.get(id).ok_or_else(|| EngineError::UnknownId(id.to_string()))?);
                     }
                 }
             }

@@ -200,6 +200,12 @@ def test_a_streamer_refuses_several_rows(cl100k: Encoder) -> None:
         TextStreamer(cl100k, print).put([[1], [2]])
 
 
+def test_an_id_beyond_64_bits_is_named_as_it_is(cl100k: Encoder, llama: Encoder) -> None:
+    for encoder in (cl100k, llama):
+        with pytest.raises(UnknownTokenError, match=str(2**70)):
+            StreamingDecoder(encoder).feed([2**70])
+
+
 def test_a_streamer_takes_numbers_of_numpy(cl100k: Encoder) -> None:
     ids = cl100k.encode("Hello world")
     for rows in ([list(map(np.int64, ids))], [[np.int64(i)] for i in ids], list(map(np.int32, ids)), [[np.array(ids)]]):

@@ -117,6 +117,6 @@ fn as_id(value: &Bound<'_, PyAny>) -> PyResult<u32> {
         if !error.is_instance_of::<PyOverflowError>(py) {
             return error;
         }
-        raise(py, EngineError::UnknownId(value.extract::<i64>().unwrap_or(i64::MAX)))
+        raise(py, EngineError::UnknownId(value.to_string()))
     })
 }

@@ -100,7 +100,7 @@ impl Decoder {
             return Ok(0);
         }
         for (at, &id) in ids.iter().enumerate() {
-            let content = tokens.get(id).ok_or(EngineError::UnknownId(i64::from(id)))?;
+            let content = tokens.get(id).ok_or_else(|| EngineError::UnknownId(id.to_string()))?;
             match self.role(id) {
                 Role::Spaced => {
                     out.extend_from_slice(&content[1..]);
