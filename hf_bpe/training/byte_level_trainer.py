@@ -17,7 +17,7 @@ from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
-from hf_bpe.training.counters import WordCounter, make_counter
+from hf_bpe.training.counting.counters import WordCounter, make_counter
 
 __all__ = ["train_byte_level"]
 
