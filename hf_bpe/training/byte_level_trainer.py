@@ -20,6 +20,7 @@ from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
+from hf_bpe.training.words import Words
 
 __all__ = ["train_byte_level"]
 
@@ -61,7 +62,8 @@ class _ReferenceCounter:
 class _NativeCounter:
     """The same in Rust, on several threads."""
 
-    def __init__(self, counter: Any, num_threads: int) -> None:
+    def __init__(self, native: Any, counter: Any, num_threads: int) -> None:
+        self._native = native
         self._counter = counter
         self._num_threads = num_threads
 
@@ -71,7 +73,14 @@ class _NativeCounter:
     def learn(
         self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
     ) -> list[tuple[int, int]]:
-        merges: list[tuple[int, int]] = self._counter.learn(num_merges, min_frequency, max_token_length, progress)
+        merges: list[tuple[int, int]] = self._native.learn_merges(
+            Words(*self._counter.take_words()),
+            num_merges,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            first_seen=False,
+            progress=progress,
+        )
         return merges
 
 
@@ -89,7 +98,7 @@ def _make_counter(
         keep_unmatched=rules.unmatched == "keep",
         special_tokens=list(special_tokens),
     )
-    return _NativeCounter(counter, threads)
+    return _NativeCounter(native, counter, threads)
 
 
 def train_byte_level(

@@ -2,6 +2,8 @@
 
 mod count;
 mod learn;
+mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
+pub use words::{Words, WordsView};
