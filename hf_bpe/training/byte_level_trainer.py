@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from tqdm import tqdm
 
-from hf_bpe.batching import batched
-from hf_bpe.cuts import can_cut
-from hf_bpe.engine.backends import EngineName
-from hf_bpe.errors import CorpusError, TrainingError
+from hf_bpe.engine.backends import EngineName, choose_native
+from hf_bpe.engine.reference import train_merges
+from hf_bpe.errors import TrainingError
 from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
-from hf_bpe.training.counting.counters import WordCounter, make_counter
+from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.counting import CountRules, WordCounts
+from hf_bpe.training.words import Words
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from hf_bpe.training.counting.make import CountOptions
 
 __all__ = ["train_byte_level"]
-
-_BATCH_CHARACTERS = 16 << 20
-"""What the counter gets at once: enough to keep every thread busy, little enough to forget."""
-
 
 def train_byte_level(
     corpus: Corpus,
@@ -40,6 +41,7 @@ def train_byte_level(
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
+    **reading: Unpack[CountOptions],
 ) -> TokenizerSpec:
     """Train a byte-level BPE.
 
@@ -73,10 +75,15 @@ def train_byte_level(
         normalizer=as_steps(normalizer),
         add_prefix_space=add_prefix_space,
     )
-    counter = make_counter(bare, special_tokens, num_threads, engine)
-    seen = _count_corpus(corpus, counter, bare, special_tokens, progress)
+    rules = CountRules.from_spec(bare, special_tokens)
+    if isinstance(corpus, WordCounts):
+        counts = corpus
+        counts.refuse_other_rules(rules)
+    else:
+        counts = WordCounts.count_by(rules, corpus, num_threads=num_threads, progress=progress, engine=engine, **reading)
+    words = counts.words()
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
-        merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
+        merges = _learn(words, wanted, min_frequency, max_token_length, engine, lambda done: bar.update(done - bar.n))
         bar.update(len(merges) - bar.n)
     if len(merges) < wanted:
         warnings.warn(
@@ -88,7 +95,7 @@ def train_byte_level(
         )
     provenance = {
         "made by": "hf_bpe.train",
-        "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else\x27s business
+        **counts.provenance(),
         "pairs merged if seen": f"{min_frequency:,} times or more",
         "longest token": f"{max_token_length} bytes" if max_token_length else "no limit",
     }
@@ -118,24 +125,26 @@ def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency
     return vocab_size - smallest
 
 
-def _count_corpus(
-    corpus: Corpus, counter: WordCounter, rules: TokenizerSpec, special_tokens: Sequence[str], progress: bool
-) -> int:
-    """Count a corpus, and return its size in bytes."""
-    # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
-    cuttable = cuttable and not any("\n" in token for token in special_tokens)
-    total = corpus_size(corpus_paths(corpus))
-    seen = 0
-    with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        for batch in batched(texts_of(corpus, cuttable=cuttable), len, _BATCH_CHARACTERS):
-            counter.add(batch)
-            size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
-            seen += size
-            bar.update(size)
-    if not seen:
-        raise CorpusError("the corpus is empty: no text to learn from")
-    return seen
+def _learn(
+    words: Words,
+    wanted: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    engine: EngineName,
+    progress: Callable[[int], object],
+) -> list[tuple[int, int]]:
+    native = choose_native(engine)
+    if native is None:
+        return train_merges(dict(words.items()), wanted, min_frequency, max_token_length)
+    merges: list[tuple[int, int]] = native.learn_merges(
+        words,
+        wanted,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        first_seen=False,
+        progress=progress,
+    )
+    return merges
 
 
 def _build_spec(

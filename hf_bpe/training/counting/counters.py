@@ -89,7 +89,7 @@ class _NativeCounter:
         self._counter.add_utf8(data, offsets, self._num_threads)
 
     def take(self) -> Words:
-        return Words(*self._counter.take_sorted_words(self._num_threads))
+        return Words(*self._counter.take_sorted_words())
 
     def absorb(self, other: _NativeCounter) -> None:
         self._counter.absorb(other._counter)

@@ -13,7 +13,7 @@ from hf_bpe.engine.backends import load_native
 from hf_bpe.errors import CorpusError
 from hf_bpe.training.words import Words
 
-__all__ = ["dropped_below", "exact_sum", "merge_streams", "merge_words", "multiplied", "sorted_words"]
+__all__ = ["dropped_below", "exact_sum", "joined", "merge_streams", "merge_words", "multiplied", "sorted_words"]
 
 MOST = 2**63 - 1
 
@@ -75,6 +75,22 @@ def merge_streams(streams: Sequence[Iterator[Words]]) -> Iterator[Words]:
 
 def _next(stream: Iterator[Words]) -> Words | None:
     return next((block for block in stream if block.size), None)
+
+
+def joined(blocks: Sequence[Words]) -> Words:
+    """The words of blocks that follow each other, as one.
+
+    >>> joined([Words.of([(b"a", 2)]), Words.of([(b"b", 1)])]).word(1)
+    b'b'
+    """
+    if len(blocks) == 1:
+        return blocks[0]
+    lengths = [block.lengths for block in blocks]
+    return Words(
+        np.concatenate([np.zeros(0, np.uint8), *(block.bytes[block.bounds[0] : block.bounds[-1]] for block in blocks)]),
+        offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths])),
+        np.concatenate([np.zeros(0, np.int64), *(block.counts for block in blocks)]),
+    )
 
 
 def multiplied(words: Words, factor: int) -> Words:

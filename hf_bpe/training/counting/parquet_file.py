@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,7 +18,7 @@ from hf_bpe.errors import FormatError
 from hf_bpe.training.counting.merging import exact_sum
 from hf_bpe.training.words import Words
 
-__all__ = ["Totals", "read_metadata", "read_words", "write_words"]
+__all__ = ["Totals", "need_pyarrow", "read_metadata", "read_words", "write_words"]
 
 _KEY = b"hf_bpe.word_counts"
 _VERSION = 1
@@ -73,9 +73,9 @@ def _exact_product(lengths: Any, counts: Any) -> int:
     return sum(length * count for length, count in zip(lengths.tolist(), counts.tolist(), strict=True))
 
 
-def write_words(path: Path, blocks: Iterator[Words], metadata: dict[str, Any]) -> None:
-    """Write a word-count file; it takes its name when it is complete. Raises `FormatError` without pyarrow, `OSError`."""
-    arrow, parquet = _pyarrow(path)
+def write_words(path: Path, blocks: Iterator[Words], metadata: Callable[[], dict[str, Any]]) -> None:
+    """Write a word-count file. metadata: asked for when all words were given; it takes its name when it is complete. Raises `FormatError` without pyarrow, `OSError`."""
+    arrow, parquet = need_pyarrow(path)
     schema = arrow.schema([arrow.field("word", arrow.large_binary(), False), arrow.field("count", arrow.int64(), False)])
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     totals = Totals()
@@ -87,7 +87,7 @@ def write_words(path: Path, blocks: Iterator[Words], metadata: dict[str, Any]) -
                 for words in group:
                     totals.add(words)
                 writer.write_table(arrow.Table.from_batches([_record_batch(arrow, schema, words) for words in group], schema))
-            described = {"format": "hf-bpe word counts", "version": _VERSION, **metadata, **totals.to_json()}
+            described = {"format": "hf-bpe word counts", "version": _VERSION, **metadata(), **totals.to_json()}
             writer.add_key_value_metadata({_KEY: json.dumps(described, ensure_ascii=True)})
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
@@ -195,7 +195,7 @@ def _metadata(path: Path, file: Any) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    arrow, parquet = _pyarrow(path)
+    arrow, parquet = need_pyarrow(path)
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             yield file
@@ -205,7 +205,8 @@ def _opened(path: Path) -> Iterator[Any]:
         raise FormatError(f"{path}: cannot be read as word counts: {error}; {_ADVICE}") from error
 
 
-def _pyarrow(path: Path) -> tuple[Any, Any]:
+def need_pyarrow(path: Path) -> tuple[Any, Any]:
+    """Its modules. Raises `FormatError` saying how to get it."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from hf_bpe.corpus.documents import Batch, Place
@@ -63,3 +63,7 @@ class LeftOut:
     name: str
     source: dict[str, Any]
     reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As files hold it."""
+        return asdict(self)

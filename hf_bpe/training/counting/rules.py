@@ -54,6 +54,12 @@ class CountRules:
         _ = rules.spec
         return rules
 
+    @classmethod
+    def from_spec(cls, spec: TokenizerSpec, special_tokens: Sequence[str]) -> CountRules:
+        """The rules by which a tokenizer splits text."""
+        shared = {field.name: getattr(spec, field.name) for field in fields(cls) if field.name != "special_tokens"}
+        return cls(**shared, special_tokens=tuple(sorted(set(special_tokens))))
+
     @property
     def spec(self) -> TokenizerSpec:
         """A tokenizer of single bytes that splits text in this way."""

@@ -72,6 +72,10 @@ class Store:
         """The source being read shall not count."""
         self.open = []
 
+    def rewrite(self, words: Iterator[Words]) -> None:
+        """Put other words in the place of the runs that they are made of."""
+        self.finished = [self._write(words)]
+
     def words(self) -> list[Iterator[Words]]:
         """The runs of finished sources."""
         return [self._read(name) for name in self.finished]
@@ -166,7 +170,7 @@ class PartialStore(Store):
             "finished_runs": self.finished,
             "open_runs": self.open,
             "finished": [each.to_json() for each in saved.finished],
-            "left_out": [asdict(each) for each in saved.left_out],
+            "left_out": [each.to_json() for each in saved.left_out],
             "open": None if opened is None else {**opened.to_json(), "place": asdict(opened.place)},
         }
         write_atomically(self.folder, {_STATE: (json.dumps(content, indent=1) + "\n").encode()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -120,9 +120,9 @@ class Tally:
         if self._apart:
             self._store.put(self._open.take(), self._store.open)
 
-    def words(self) -> list[Iterator[Words]]:
-        """All that was counted of finished sources, as sorted streams."""
-        return [iter([self._finished.take()]), *self._store.words()]
+    def take(self) -> Words:
+        """What was counted of finished sources and is not put aside."""
+        return self._finished.take()
 
 
 def _count(counter: WordCounter, batches: list[Batch], *, cuttable: bool) -> None:

@@ -10,6 +10,7 @@ use crate::{
     normalize::Normalizer,
     parallel::share_out,
     split::Splitter,
+    train::words::Words,
 };
 
 /// Counts of one thread.
@@ -32,6 +33,19 @@ impl Counts {
 
     fn add_long(&mut self, piece: &[u8], times: i64) {
         *self.long.entry_ref(piece).or_insert(0) += times;
+    }
+
+    /// The memory it holds, in bytes.
+    fn nbytes(&self) -> usize {
+        let long: usize = self.long.keys().map(Vec::capacity).sum();
+        self.packed.allocation_size() + self.long.allocation_size() + long
+    }
+
+    fn add(&mut self, piece: &[u8], times: i64) {
+        match pack(piece, 0, piece.len()) {
+            Some(packed) => self.add_packed(packed, times),
+            None => self.add_long(piece, times),
+        }
     }
 
     fn absorb(&mut self, other: Self) {
@@ -93,12 +107,26 @@ impl WordCounter {
         share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials, normalizer))
     }
 
-    /// The distinct pieces and how often each was seen, in no order.
-    pub fn into_words(self) -> Vec<(Vec<u8>, i64)> {
-        let mut shards = self.shards.into_iter().map(|shard| shard.counts);
+    /// The memory that counts take up, in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.counts.nbytes()).sum()
+    }
+
+    /// Adds what another counter has counted, which begins anew.
+    pub fn absorb(&mut self, other: &mut Self) {
+        let Some(first) = self.shards.first_mut() else { return std::mem::swap(&mut self.shards, &mut other.shards) };
+        other.take_words().view().iter().for_each(|(piece, times)| first.counts.add(piece, times));
+    }
+
+    /// The distinct pieces and how often each was seen, in no order; counting begins anew.
+    pub fn take_words(&mut self) -> Words {
+        let mut shards = self.shards.drain(..).map(|shard| shard.counts);
         let mut all = shards.next().unwrap_or_default();
         shards.for_each(|counts| all.absorb(counts));
-        let packed = all.packed.into_iter().map(|(piece, times)| (unpack(piece), times));
-        packed.chain(all.long).collect()
+        let mut words: Words = all.long.iter().map(|(piece, times)| (piece.as_slice(), *times)).collect();
+        for (piece, times) in all.packed {
+            words.push(&unpack(piece), times);
+        }
+        words
     }
 }

@@ -4,6 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rustc_hash::FxHashMap;
 
+use super::words::WordsView;
 use crate::error::EngineError;
 
 type Pair = (u32, u32);
@@ -74,7 +75,7 @@ fn pair_at(place: u32, symbols: &[Symbol]) -> Pair {
 ///
 /// `progress` is called with the merges done so far and stops the training by returning false.
 pub fn learn_merges(
-    words: &[(Vec<u8>, i64)],
+    words: WordsView<'_>,
     limits: Limits,
     ties: Ties,
     mut progress: impl FnMut(usize) -> bool,
@@ -121,7 +122,7 @@ pub fn learn_merges(
 }
 
 /// All words one after the other, each followed by a border.
-fn lay_out(words: &[(Vec<u8>, i64)]) -> Result<Vec<Symbol>, EngineError> {
+fn lay_out(words: WordsView<'_>) -> Result<Vec<Symbol>, EngineError> {
     let limit = (u32::MAX - 1) as usize;
     let total: usize = words.iter().map(|(word, _)| word.len() + 1).sum::<usize>() + 1;
     if total > limit {
@@ -133,19 +134,19 @@ fn lay_out(words: &[(Vec<u8>, i64)]) -> Result<Vec<Symbol>, EngineError> {
         symbols.push(Symbol { id, previous: place.wrapping_sub(1), next: place + 1, word });
     };
     push(BORDER, 0);
-    for (number, (word, _)) in (0u32..).zip(words) {
+    for (number, (word, _)) in (0u32..).zip(words.iter()) {
         word.iter().for_each(|byte| push(u32::from(*byte), number));
         push(BORDER, number);
     }
     Ok(symbols)
 }
 
-fn first_pairs(symbols: &[Symbol], words: &[(Vec<u8>, i64)]) -> FxHashMap<Pair, Occurrences> {
+fn first_pairs(symbols: &[Symbol], words: WordsView<'_>) -> FxHashMap<Pair, Occurrences> {
     let mut pairs: FxHashMap<Pair, Occurrences> = FxHashMap::default();
     for (place, both) in (0u32..).zip(symbols.windows(2)) {
         if both[0].id != BORDER && both[1].id != BORDER {
             let seen = pairs.entry((both[0].id, both[1].id)).or_default();
-            seen.count += words[both[0].word as usize].1;
+            seen.count += words.count(both[0].word as usize);
             seen.places.push(place);
         }
     }
@@ -158,7 +159,7 @@ fn merge_everywhere(
     new_id: u32,
     places: &[u32],
     symbols: &mut [Symbol],
-    words: &[(Vec<u8>, i64)],
+    words: WordsView<'_>,
     pairs: &mut FxHashMap<Pair, Occurrences>,
 ) -> Vec<Pair> {
     let mut made: FxHashMap<Pair, Occurrences> = FxHashMap::default();
@@ -168,7 +169,7 @@ fn merge_everywhere(
         if (left.id, right.id) != pair {
             continue;
         }
-        let count = words[left.word as usize].1;
+        let count = words.count(left.word as usize);
         let before = symbols[left.previous as usize].id;
         let after = symbols[right.next as usize].id;
         // The old pair itself left the table before this call; in runs such as "aaa" it is its own neighbour.

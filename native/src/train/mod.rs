@@ -2,6 +2,10 @@
 
 mod count;
 mod learn;
+mod sorted;
+mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
+pub use sorted::{ascend, merge, sorted};
+pub use words::{Words, WordsView};
