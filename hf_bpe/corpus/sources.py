@@ -50,6 +50,11 @@ class Source:
     size: int
     mtime_ns: int
 
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether its bytes are those of its text."""
+        return self.format == "text" and self.compression is None
+
     def open(self) -> BinaryIO:
         """The file, to read its bytes."""
         return self.path.open("rb")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hf_bpe.batching import batched
 from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place
 from hf_bpe.corpus.parquet import check_column
+from hf_bpe.corpus.prefetch import Prefetched
 from hf_bpe.corpus.reading import read_documents
 from hf_bpe.corpus.sources import Paths, Source, find_sources
 from hf_bpe.cuts import can_cut, last_cut
@@ -21,7 +22,6 @@ from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
 from hf_bpe.encoding.index import End, Settings
 from hf_bpe.encoding.output import locked, prepare
-from hf_bpe.corpus.prefetch import Prefetched
 from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
 from hf_bpe.encoding.shards import ShardWriter

@@ -22,9 +22,10 @@ from hf_bpe.training.words import Words
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from hf_bpe.training.counting.make import CountOptions
+    from hf_bpe.training.counting.make import ReadingOptions
 
 __all__ = ["train_byte_level"]
+
 
 def train_byte_level(
     corpus: Corpus,
@@ -41,7 +42,7 @@ def train_byte_level(
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
-    **reading: Unpack[CountOptions],
+    **reading: Unpack[ReadingOptions],
 ) -> TokenizerSpec:
     """Train a byte-level BPE.
 

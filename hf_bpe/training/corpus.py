@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -19,7 +19,7 @@ from hf_bpe.corpus.sources import Source, find_sources
 from hf_bpe.engine.reference import as_unicode
 from hf_bpe.errors import CorpusError
 
-__all__ = ["Corpus", "Cut", "Input", "inputs_of", "lines_of", "size_of"]
+__all__ = ["Corpus", "Cut", "Input", "inputs_of", "lines_of", "size_of", "text_size"]
 
 Corpus: TypeAlias = Any
 """str | os.PathLike | Iterable[str | os.PathLike] | datasets.Dataset | datasets.IterableDataset"""
@@ -39,10 +39,14 @@ class Input(Protocol):
     is_file: it can be read on from any place, and be left out if it is bad.
     """
 
-    name: str
-    size: int | None
-    texts: int | None
-    is_file: bool
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def texts(self) -> int | None: ...
+    @property
+    def is_file(self) -> bool: ...
 
     def describe(self) -> dict[str, Any]:
         """All that tells whether it is still the same."""
@@ -227,6 +231,12 @@ def size_of(inputs: Sequence[Input]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
+def text_size(inputs: Sequence[Input]) -> int | None:
+    """Bytes of text in all, or None where that is not known before it is read."""
+    plain = all(isinstance(each, FileInput) and each.source.is_plain_text for each in inputs)
+    return size_of(inputs) if plain else None
+
+
 def _paths(corpus: Corpus) -> list[str | os.PathLike[str]] | None:
     if isinstance(corpus, str | os.PathLike):
         return [corpus]
@@ -260,7 +270,7 @@ def _names_file(text: str) -> bool:
 def _texts(corpus: Any) -> TextsInput:
     if not isinstance(corpus, Iterable):
         raise CorpusError(f"a corpus is paths or an iterable of texts, not {corpus!r:.80}")
-    return TextsInput(corpus, "an iterable", len(corpus) if hasattr(corpus, "__len__") else None)
+    return TextsInput(corpus, "an iterable", len(corpus) if isinstance(corpus, Sized) else None)
 
 
 def _table(table: Any, field: str) -> TextsInput:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Words"]
+
+Word: TypeAlias = bytes
+"""`bytes` itself; below, that is the name of a field."""
 
 
 class Words(NamedTuple):
@@ -28,7 +31,7 @@ class Words(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, counted: Iterable[tuple[bytes, int]]) -> Words:
+    def of(cls, counted: Iterable[tuple[Word, int]]) -> Words:
         """From words and their counts. Raises `OverflowError` for a count of more than 63 bits."""
         import numpy as np
 
@@ -56,7 +59,7 @@ class Words(NamedTuple):
         difference: NDArray[np.int64] = self.bounds[1:] - self.bounds[:-1]
         return difference
 
-    def items(self) -> Iterator[tuple[bytes, int]]:
+    def items(self) -> Iterator[tuple[Word, int]]:
         """Each word with its count.
 
         >>> dict(Words.of([(b"ab", 3), (b"c", 1)]).items())
@@ -67,7 +70,7 @@ class Words(NamedTuple):
         for (start, end), count in zip(pairwise(self.bounds.tolist()), self.counts.tolist(), strict=True):
             yield every[start - first : end - first], count
 
-    def word(self, number: int) -> bytes:
+    def word(self, number: int) -> Word:
         """One word.
 
         >>> Words.of([(b"ab", 3), (b"c", 1)]).word(1)
@@ -79,7 +82,7 @@ class Words(NamedTuple):
         """Some of the words, in the same memory."""
         return Words(self.bytes, self.bounds[start : stop + 1], self.counts[start:stop])
 
-    def up_to(self, word: bytes) -> int:
+    def up_to(self, word: Word) -> int:
         """How many of them are not greater than a word, where they ascend.
 
         >>> Words.of([(b"ab", 3), (b"c", 1)]).up_to(b"b")

@@ -46,7 +46,12 @@ def count_inputs(
     events = _events(todo, begun, skip_bad_files=skip_bad_files)
     in_thread = all(isinstance(each, FileInput) for each in todo)  # a generator of the caller's runs where it was made
     reading: AbstractContextManager[Iterator[_Event]] = Prefetched(events) if in_thread else nullcontext(events)
-    with Interrupts() as interrupts, _Bar(todo, shown=progress) as bar, _Saving(save, tally, interrupts) as saving, reading as ready_events:
+    with (
+        Interrupts() as interrupts,
+        _Bar(todo, shown=progress) as bar,
+        _Saving(save, tally, interrupts) as saving,
+        reading as ready_events,
+    ):
         for event in ready_events:
             with interrupts.held():
                 with saving.broken_if_it_fails():

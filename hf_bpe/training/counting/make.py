@@ -29,17 +29,22 @@ from hf_bpe.training.words import Words
 __all__ = ["CountOptions", "Made", "describe", "make_counts"]
 
 
-class CountOptions(TypedDict, total=False):
-    """The keywords of `WordCounts.count`, but for those that say how text is cut into words."""
+class ReadingOptions(TypedDict, total=False):
+    """The keywords of `WordCounts.count` that say how a corpus is read."""
 
     text_field: str
-    output: str | os.PathLike[str] | None
-    add: bool
-    overwrite: bool
     memory_limit: int | str
     temporary_folder: str | os.PathLike[str] | None
     drop_words_below: int | None
     skip_bad_files: bool
+
+
+class CountOptions(ReadingOptions, total=False):
+    """All keywords of `WordCounts.count`, but for those that say how text is cut into words."""
+
+    output: str | os.PathLike[str] | None
+    add: bool
+    overwrite: bool
     num_threads: int | None
     progress: bool
     engine: EngineName
@@ -125,7 +130,9 @@ def make_counts(
 ) -> Made | Path:
     """Count a corpus; see `WordCounts.count`. The path is that of the output, if there is to be one."""
     if drop_words_below is not None and (type(drop_words_below) is not int or drop_words_below < 2):
-        raise TrainingError(f"drop_words_below must be a whole number above 1, or None to keep all words, not {drop_words_below!r}")
+        raise TrainingError(
+            f"drop_words_below must be a whole number above 1, or None to keep all words, not {drop_words_below!r}"
+        )
     # Where a pattern is not one of the published ones, no cut of a text is known to be harmless: it is counted whole.
     cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
     cuttable = cuttable and not any("\n" in token for token in rules.special_tokens)
@@ -159,9 +166,7 @@ def _without_file(job: _Job, temporary_folder: str | os.PathLike[str] | None, dr
     return Made(lambda: merge_streams(store.words()), saved.finished, saved.left_out, dropping.to_json())
 
 
-def _into_file(
-    job: _Job, target: Path, settings: dict[str, Any], dropping: _Dropping, *, add: bool, overwrite: bool
-) -> Path:
+def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dropping, *, add: bool, overwrite: bool) -> Path:
     need_pyarrow(target)  # not after hours of counting
     before = None if overwrite or not target.exists() else _what_is_there(target, job, add=add)
     if before is not None and not add:
@@ -204,7 +209,9 @@ def _what_is_there(target: Path, job: _Job, *, add: bool) -> dict[str, Any]:
     known = {source["name"]: source["source"] for source in [*content["sources"], *content["left_out"]]}
     changed = [each.name for each in job.inputs if each.is_file and known.get(each.name, each.describe()) != each.describe()]
     if changed:
-        raise ResumeRefused(f"{target}: {some(changed)} changed since it was counted; pass overwrite=True (--force) to count anew")
+        raise ResumeRefused(
+            f"{target}: {some(changed)} changed since it was counted; pass overwrite=True (--force) to count anew"
+        )
     new = [each.name for each in job.inputs if not each.is_file or each.name not in known]
     if new and not add:
         raise FileExistsError(
@@ -249,10 +256,7 @@ def describe(
     weights: Sequence[int],
 ) -> dict[str, Any]:
     """The metadata of a word-count file, but for what its rows say."""
-    from hf_bpe import __version__
-
     return {
-        "made_by": f"hf-bpe {__version__}",
         "rules": rules.to_json(),
         "sources": [source.to_json() for source in sources],
         "left_out": [left.to_json() for left in left_out],

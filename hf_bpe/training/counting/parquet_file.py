@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ class Totals:
     @property
     def checksum(self) -> str:
         """Over the bytes of all words, their lengths, and their counts."""
-        return _hash(b"".join(each.digest() for each in self._hashes)).hexdigest()
+        checksum: str = _hash(b"".join(each.digest() for each in self._hashes)).hexdigest()
+        return checksum
 
     def to_json(self) -> dict[str, Any]:
         """As the metadata holds them."""
@@ -139,7 +141,11 @@ def read_words(path: Path) -> Iterator[Words]:
             last = words.word(words.size - 1)
             totals.add(words)
             yield words
-    wrong = [f"{name} is {described.get(name)!r}, its rows give {value!r}" for name, value in totals.to_json().items() if described.get(name) != value]
+    wrong = [
+        f"{name} is {described.get(name)!r}, its rows give {value!r}"
+        for name, value in totals.to_json().items()
+        if described.get(name) != value
+    ]
     if wrong:
         raise FormatError(f"{path}: its rows are not those that were written: {'; '.join(wrong)}; {_ADVICE}")
 
@@ -160,8 +166,7 @@ def _ascends(words: Words) -> bool:
     if native is not None:
         ascends: bool = native.words_ascend(words)
         return ascends
-    contents = [word for word, _ in words.items()]
-    return all(one < other for one, other in zip(contents, contents[1:], strict=False))
+    return all(one < other for one, other in pairwise(word for word, _ in words.items()))
 
 
 def _words_of(batch: Any) -> Words:
@@ -181,7 +186,7 @@ def _metadata(path: Path, file: Any) -> dict[str, Any]:
         raise FormatError(f"{path}: is Parquet, but no word counts of ours; make such a file with `hf-bpe counts make`")
     described = json.loads(content)
     if not isinstance(described, dict):
-        raise ValueError("its metadata are no object")
+        raise FormatError(f"{path}: its metadata are no object; {_ADVICE}")
     if described.get("version") != _VERSION:
         raise FormatError(
             f"{path}: word counts of version {described.get('version')!r}, and this hf-bpe reads version {_VERSION}; use the hf-bpe that "

@@ -17,7 +17,6 @@ from hf_bpe.errors import FormatError, ResumeRefused
 from hf_bpe.files import read_text, write_atomically
 from hf_bpe.training.counting.merging import merge_streams
 from hf_bpe.training.counting.record import Counted, LeftOut
-from hf_bpe.training.counting.rules import CountRules
 from hf_bpe.training.counting.runs import read_run, write_run
 from hf_bpe.training.words import Words
 

@@ -145,7 +145,7 @@ def _offsets(data: bytes, batches: list[Batch], *, cuttable: bool) -> Offsets:
 
 
 def _cuts(data: bytes, start: int, end: int) -> list[int]:
-    cuts = []
+    cuts: list[int] = []
     for place in range(start + _PART_BYTES, end, _PART_BYTES):
         cut = last_cut(data, place)
         if cut > (cuts[-1] if cuts else start):

@@ -202,8 +202,7 @@ class WordCounts:
         factors = [1] * len(counts) if weights is None else as_integers(weights, len(counts))
 
         def blocks() -> Iterator[Words]:
-            parts = zip(counts, factors, strict=True)
-            return merge_streams([(multiplied(words, factor) for words in each.blocks()) for each, factor in parts])
+            return merge_streams([_weighted(each, factor) for each, factor in zip(counts, factors, strict=True)])
 
         return cls._of(
             blocks,
@@ -300,7 +299,8 @@ class WordCounts:
             said["files left out"] = f"{len(self.left_out):,} that could not be read"
         if self.dropped:
             said["words left out"] = "; ".join(
-                f"{each['words']:,} seen less than {each['below']:,} times ({each['occurrences']:,} occurrences)" for each in self.dropped
+                f"{each['words']:,} seen less than {each['below']:,} times ({each['occurrences']:,} occurrences)"
+                for each in self.dropped
             )
         return said
 
@@ -314,7 +314,9 @@ class WordCounts:
             differences = [line for line in differences if not line.startswith("special_tokens")]
         if differences:
             lines = "\n".join(f"  - {line}" for line in differences)
-            raise WordCountsMismatch(f"{what}: the text was cut into words in another way:\n{lines}\nCount it again in the same way")
+            raise WordCountsMismatch(
+                f"{what}: the text was cut into words in another way:\n{lines}\nCount it again in the same way"
+            )
 
 
 def _opened(path: Path) -> WordCounts:
@@ -331,7 +333,13 @@ def _opened(path: Path) -> WordCounts:
             metadata=content,
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise FormatError(f"{path}: its metadata are damaged ({type(error).__name__}: {error}); restore it, or count again") from error
+        raise FormatError(
+            f"{path}: its metadata are damaged ({type(error).__name__}: {error}); restore it, or count again"
+        ) from error
+
+
+def _weighted(counts: WordCounts, factor: int) -> Iterator[Words]:
+    return (multiplied(words, factor) for words in counts.blocks())
 
 
 def _warn_of_repeated(sources: Sequence[Counted]) -> None:
