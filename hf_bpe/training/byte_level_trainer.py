@@ -4,92 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
 from tqdm import tqdm
 
 from hf_bpe.batching import batched
 from hf_bpe.cuts import can_cut
-from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern, native_stages
-from hf_bpe.engine.normalizer_reference import NormalizerReference
-from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
-from hf_bpe.engine.threads import thread_count
+from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.patterns import resolve_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
+from hf_bpe.training.counters import WordCounter, make_counter
 
 __all__ = ["train_byte_level"]
 
 _BATCH_CHARACTERS = 16 << 20
 """What the counter gets at once: enough to keep every thread busy, little enough to forget."""
-
-
-class WordCounter(Protocol):
-    """Counts pieces, then learns merges from the counts."""
-
-    def add(self, texts: list[str]) -> None: ...
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]: ...
-
-
-class _ReferenceCounter:
-    """The definition: plain counts, then `reference.train_merges`."""
-
-    def __init__(self, rules: TokenizerSpec, special_tokens: Sequence[str]) -> None:
-        self._normalizer = NormalizerReference(rules.normalizer, rules.add_prefix_space)
-        self._split = rules.pattern, rules.unmatched, rules.stages
-        self._specials = [AddedToken(content, number) for number, content in enumerate(special_tokens)]
-        self._counts: Counter[bytes] = Counter()
-
-    def add(self, texts: list[str]) -> None:
-        for text in map(as_unicode, texts):
-            for part in split_on_added_tokens(text, self._specials):
-                if isinstance(part, str):
-                    stretch = self._normalizer.prefixed(self._normalizer.apply(part))
-                    self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
-
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        return train_merges(self._counts, num_merges, min_frequency, max_token_length)
-
-
-class _NativeCounter:
-    """The same in Rust, on several threads."""
-
-    def __init__(self, counter: Any, num_threads: int) -> None:
-        self._counter = counter
-        self._num_threads = num_threads
-
-    def add(self, texts: list[str]) -> None:
-        self._counter.add(texts, self._num_threads)
-
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        merges: list[tuple[int, int]] = self._counter.learn(num_merges, min_frequency, max_token_length, progress)
-        return merges
-
-
-def _make_counter(
-    rules: TokenizerSpec, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
-) -> WordCounter:
-    threads = thread_count(num_threads)
-    native = choose_native(engine)
-    if native is None:
-        return _ReferenceCounter(rules, special_tokens)
-    counter = native.WordCounter(
-        **native_normalizer(rules.normalizer, rules.add_prefix_space),
-        **native_pattern(rules.pattern),
-        stages=native_stages(rules.stages),
-        keep_unmatched=rules.unmatched == "keep",
-        special_tokens=list(special_tokens),
-    )
-    return _NativeCounter(counter, threads)
 
 
 def train_byte_level(
@@ -140,7 +73,7 @@ def train_byte_level(
         normalizer=as_steps(normalizer),
         add_prefix_space=add_prefix_space,
     )
-    counter = _make_counter(bare, special_tokens, num_threads, engine)
+    counter = make_counter(bare, special_tokens, num_threads, engine)
     seen = _count_corpus(corpus, counter, bare, special_tokens, progress)
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
