@@ -223,4 +223,4 @@ def test_interrupt_while_merging_passes_through() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        counter.learn(1000, 1, None, stop)
+        native.learn_merges(counter.take_words(), 1000, min_frequency=1, max_token_length=None, first_seen=False, progress=stop)

@@ -1,34 +1,33 @@
-"""Counters: what counts the pieces of texts, in Rust or by definition, and learns merges from the counts."""
+"""Counters: what counts the pieces of texts, in Rust or by definition."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern, native_stages
 from hf_bpe.engine.normalizer_reference import NormalizerReference
-from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
+from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.training.words import Words
 
 __all__ = ["WordCounter", "make_counter"]
 
 
 class WordCounter(Protocol):
-    """Counts pieces, then learns merges from the counts."""
+    """Counts pieces."""
 
     def add(self, texts: list[str]) -> None:
         """Count the pieces of texts."""
 
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        """Merges as pairs of ids; `progress` gets how many were made so far. Ends the counter."""
+    def take(self) -> Words:
+        """What was counted so far. Counting begins anew."""
 
 
 class _ReferenceCounter:
-    """The definition: plain counts, then `reference.train_merges`."""
+    """The definition."""
 
     def __init__(self, rules: TokenizerSpec, special_tokens: Sequence[str]) -> None:
         self._normalizer = NormalizerReference(rules.normalizer, rules.add_prefix_space)
@@ -43,10 +42,10 @@ class _ReferenceCounter:
                     stretch = self._normalizer.prefixed(self._normalizer.apply(part))
                     self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
 
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        return train_merges(self._counts, num_merges, min_frequency, max_token_length)
+    def take(self) -> Words:
+        words = Words.of(self._counts.items())
+        self._counts = Counter()
+        return words
 
 
 class _NativeCounter:
@@ -59,11 +58,8 @@ class _NativeCounter:
     def add(self, texts: list[str]) -> None:
         self._counter.add(texts, self._num_threads)
 
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        merges: list[tuple[int, int]] = self._counter.learn(num_merges, min_frequency, max_token_length, progress)
-        return merges
+    def take(self) -> Words:
+        return Words(*self._counter.take_words())
 
 
 def make_counter(

@@ -15,8 +15,9 @@ from hf_bpe.pattern_syntax.digits import DigitGroups, digit_groups, with_digit_g
 from hf_bpe.patterns import find_named_pattern, resolve_pattern
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.forced_merges import forced_merges
+from hf_bpe.training.rules import Forbids, forbids
 
-__all__ = ["BYTE_LEVEL_SETTING_NAMES", "SETTINGS_KEY", "ByteLevelSettings", "byte_level_settings"]
+__all__ = ["BYTE_LEVEL_SETTING_NAMES", "SETTINGS_KEY", "ByteLevelSettings", "Shortfall", "byte_level_settings"]
 
 Shortfall = Literal["warn", "error", "reserve"]
 SETTINGS_KEY = "settings"
@@ -144,6 +145,11 @@ class ByteLevelSettings:
             size = self.superwords_from or max(vocab_size * 9 // 10, _BYTES + len(self.last_ids) + len(self.first_merges))
         return size - _BYTES - len(self.last_ids)
 
+    def has_rules(self, is_first_stage: bool) -> bool:
+        """Whether there are pairs that must not be merged in a stage."""
+        everywhere = bool(self.forbidden_tokens or self.forbidden_patterns or self.forbidden_merges)
+        return everywhere or (not is_first_stage and self.superword_max_words is not None)
+
     def merges(self, vocab_size: int) -> int:
         """How many merges make a vocabulary of this size. Raises `TrainingError` where the rest alone is larger."""
         smallest = _BYTES + len(self.last_ids) + len(self.first_merges)
@@ -160,8 +166,6 @@ class ByteLevelSettings:
 
     def check(self) -> None:
         """Raise `TrainingError` or `PatternError` for settings that are wrong or contradict each other."""
-        from hf_bpe.training.rules import forbids
-
         for defects in (_type_defects, _special_defects, _number_defects, _superword_defects):
             if found := list(defects(self)):
                 raise TrainingError("; ".join(found))
@@ -293,7 +297,7 @@ def _superword_defects(settings: ByteLevelSettings) -> Iterator[str]:
         yield "superwords need a first stage that splits text (pattern); without a split, every token may cross white space already"
 
 
-def _check_forced(settings: ByteLevelSettings, forbids: Any) -> None:
+def _check_forced(settings: ByteLevelSettings, is_forbidden: Forbids) -> None:
     from hf_bpe.pattern_syntax.possible_pieces import can_be_part_of_a_piece
 
     rules = settings.superword_rules or settings.rules
@@ -304,7 +308,7 @@ def _check_forced(settings: ByteLevelSettings, forbids: Any) -> None:
         token = tokens[left] + tokens[right]
         if settings.max_token_length is not None and len(token) > settings.max_token_length:
             raise TrainingError(f"{token!r} is to be a token, but is longer than max_token_length={settings.max_token_length} bytes")
-        if forbids(tokens[left], tokens[right]):
+        if is_forbidden(tokens[left], tokens[right]):
             raise TrainingError(f"{token!r} is to be a token, or a part of one, but is forbidden; take it out of one of the lists")
         tokens.append(token)
     for token in settings.first_tokens:

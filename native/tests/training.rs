@@ -7,9 +7,19 @@ use native::{
     error::EngineError,
     normalize::Normalizer,
     split::Splitter,
-    train::{Limits, Ties, WordCounter, learn_merges},
+    train::{Limits, Ties, WordCounter, Words},
 };
 use proptest::prelude::*;
+
+fn learn_merges(
+    words: &[(Vec<u8>, i64)],
+    limits: Limits,
+    ties: Ties,
+    progress: impl FnMut(usize) -> bool,
+) -> Result<Vec<(u32, u32)>, EngineError> {
+    let words: Words = words.iter().map(|(word, count)| (word.as_slice(), *count)).collect();
+    native::train::learn_merges(words.view(), limits, ties, &[], |_, _| Ok(false), progress)
+}
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {
     let words: Vec<(Vec<u8>, i64)> = words.iter().map(|(word, count)| (word.as_bytes().to_vec(), *count)).collect();
@@ -112,7 +122,8 @@ proptest! {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
             let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
-            let mut words = counter.into_words();
+            let words = counter.take_words();
+            let mut words: Vec<_> = words.view().iter().map(|(word, times)| (word.to_vec(), times)).collect();
             words.sort();
             words
         };

@@ -15,9 +15,9 @@ from hf_bpe.errors import TrainingError
 from hf_bpe.files import write_atomically
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.counting.words import Words, exact_sum
+from hf_bpe.training.words import Words
 from hf_bpe.training.report.scripts import script_names, scripts_of
-from hf_bpe.training.report.usage import Merges, Usage, usage_of
+from hf_bpe.training.report.usage import Merges, Usage, exact_sum, lengths_of, usage_of
 
 __all__ = ["TRAINING", "TrainingReport", "check_target", "report_of"]
 
@@ -82,14 +82,14 @@ def report_of(
 
     >>> from hf_bpe.training import train
     >>> spec = train(["aaabdaaabac"], 259, pattern=None, progress=False)
-    >>> report = report_of(spec, Words.of({b"aaabdaaabac": 1}))
+    >>> report = report_of(spec, Words.of([(b"aaabdaaabac", 1)]))
     >>> report.content["curve"]["sizes"], report.content["curve"]["bytes_per_token"]["training"]
     ([256, 257, 258, 259], [1.0, 1.2222, 1.5714, 2.2])
     """
     if TRAINING in (others or {}):
         raise TrainingError(f"{TRAINING!r} is the name of the text that was learnt from; call the other text something else")
     texts = {TRAINING: training, **(others or {})}
-    empty = [name for name, words in texts.items() if not len(words)]
+    empty = [name for name, words in texts.items() if not len(words.counts)]
     if empty:
         raise TrainingError(f"the text {empty[0]!r} holds no words to measure")
     merges = Merges.of(spec)
@@ -130,7 +130,7 @@ def _text(usage: Usage) -> dict[str, Any]:
     return {
         "bytes": usage.bytes,
         "words": exact_sum(usage.words.counts),
-        "distinct_words": len(usage.words),
+        "distinct_words": len(usage.words.counts),
         "tokens": tokens,
         "bytes_per_token": round(usage.bytes / tokens, 4),
     }
@@ -207,13 +207,14 @@ def _rare(spec: TokenizerSpec, usage: Usage) -> dict[str, int]:
 
 
 def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
-    script, words = scripts_of(usage.words), usage.words
+    words = usage.words
+    script, lengths = scripts_of(words), lengths_of(words)
     sizes = {}
     for number, name in enumerate(script_names()):
         chosen = script == number
         if chosen.any():
             counts = words.counts[chosen].astype(np.float64)
-            in_bytes, tokens = float(words.lengths[chosen] @ counts), float(usage.per_word[chosen] @ counts)
+            in_bytes, tokens = float(lengths[chosen] @ counts), float(usage.per_word[chosen] @ counts)
             sizes[name] = {
                 "share_of_bytes": round(in_bytes / usage.bytes, 4),
                 "share_of_words": round(float(counts.sum()) / exact_sum(words.counts), 4),

@@ -9,7 +9,8 @@ import numpy as np
 
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.pattern_syntax.tree import SCRIPTS, Property
-from hf_bpe.training.counting.words import Numbers, Words
+from hf_bpe.training.report.usage import Numbers
+from hf_bpe.training.words import Words
 
 __all__ = ["OTHER", "script_names", "script_of", "scripts_of"]
 
@@ -50,4 +51,4 @@ def scripts_of(words: Words) -> Numbers:
         next((script for character in word.decode("utf-8", "replace") if (script := script_of(character)) is not None), other)
         for word, _ in words.items()
     )
-    return np.fromiter(found, np.int64, len(words))
+    return np.fromiter(found, np.int64, len(words.counts))

@@ -17,9 +17,11 @@ import numpy.typing as npt
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import TrainingError
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.counting.words import Numbers, Words, exact_sum
+from hf_bpe.training.words import Words
 
-__all__ = ["Merges", "Usage", "usage_of"]
+__all__ = ["Merges", "Numbers", "Usage", "exact_sum", "lengths_of", "usage_of"]
+
+Numbers = npt.NDArray[np.int64]
 
 _BLOCK = 1 << 20
 """Words encoded at a time: their ids are some ten megabytes."""
@@ -77,7 +79,7 @@ class Usage:
     @cached_property
     def bytes(self) -> int:
         """Of all words, as often as they occur."""
-        return _weighted(self.words.lengths, self.words.counts)
+        return _weighted(lengths_of(self.words), self.words.counts)
 
     @cached_property
     def tokens_by_merges(self) -> npt.NDArray[np.float64]:
@@ -93,11 +95,12 @@ def usage_of(merges: Merges, words: Words, num_threads: int | None = None) -> Us
     """Encode each distinct word once, and count."""
     tokens = np.zeros(merges.spec.n_vocab, np.int64)
     per_word = [np.zeros(0, np.int64)]
-    for block in words.blocks(_BLOCK):
-        first, last = int(block.offsets[0]), int(block.offsets[-1])
-        encoded = merges.encoder.encode_ordinary_utf8(block.data[first:last], block.offsets - first, num_threads=num_threads)
+    for start in range(0, len(words.counts), _BLOCK):
+        bounds, counts = words.bounds[start : start + _BLOCK + 1], words.counts[start : start + _BLOCK]
+        first, last = int(bounds[0]), int(bounds[-1])
+        encoded = merges.encoder.encode_ordinary_utf8(words.bytes[first:last], bounds - first, num_threads=num_threads)
         lengths = np.diff(encoded.offsets)
-        np.add.at(tokens, encoded.ids, np.repeat(block.counts, lengths))
+        np.add.at(tokens, encoded.ids, np.repeat(counts, lengths))
         per_word.append(lengths)
     if np.any(tokens < 0):
         raise TrainingError("the words hold more than 2^63 tokens; count them with smaller weights")
@@ -114,6 +117,20 @@ def _applied(merges: Merges, tokens: Numbers) -> Numbers:
         made[left] += made[new]
         made[right] += made[new]
     return np.array(applied, np.int64)
+
+
+def lengths_of(words: Words) -> Numbers:
+    """Of each word, in bytes."""
+    return np.diff(words.bounds)
+
+
+def exact_sum(counts: Numbers) -> int:
+    """The sum of counts, which may be more than 64 bits hold.
+
+    >>> exact_sum(np.array([2**62, 2**62, 2**62, 1]))
+    13835058055282163713
+    """
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
 
 
 def _weighted(lengths: Numbers, counts: Numbers) -> int:

@@ -10,6 +10,7 @@ use crate::{
     normalize::Normalizer,
     parallel::share_out,
     split::Splitter,
+    train::words::Words,
 };
 
 /// Counts of one thread.
@@ -93,12 +94,15 @@ impl WordCounter {
         share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials, normalizer))
     }
 
-    /// The distinct pieces and how often each was seen, in no order.
-    pub fn into_words(self) -> Vec<(Vec<u8>, i64)> {
-        let mut shards = self.shards.into_iter().map(|shard| shard.counts);
+    /// The distinct pieces and how often each was seen, in no order; counting begins anew.
+    pub fn take_words(&mut self) -> Words {
+        let mut shards = self.shards.drain(..).map(|shard| shard.counts);
         let mut all = shards.next().unwrap_or_default();
         shards.for_each(|counts| all.absorb(counts));
-        let packed = all.packed.into_iter().map(|(piece, times)| (unpack(piece), times));
-        packed.chain(all.long).collect()
+        let mut words: Words = all.long.iter().map(|(piece, times)| (piece.as_slice(), *times)).collect();
+        for (piece, times) in all.packed {
+            words.push(&unpack(piece), times);
+        }
+        words
     }
 }

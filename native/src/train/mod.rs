@@ -2,6 +2,9 @@
 
 mod count;
 mod learn;
+mod rules;
+mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
+pub use words::{Words, WordsView};
