@@ -1,4 +1,4 @@
-"""The published split patterns, each with its source. No other module holds a regular expression of a tokenizer.
+"""The published split patterns and a few of our own, each with its source. No other module holds one of a tokenizer.
 
 A pattern is looked up by its name, or by its text in whatever spelling makes the same pieces of every text; it is never
 guessed from a vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in tiktoken 0.14 and tokenizers 0.23.
@@ -104,6 +104,10 @@ _O200K = (
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
+# A word may hold marks and the two joiners behind its first letter, and no mark leads one: so an emoji of several parts stays whole.
+_JOINED_WORD = r"\p{L}[\p{L}\p{M}\u200c\u200d]*"
+_SENTENCE_END = ".!?\u2026\u3002\uff01\uff1f\u0964\u0965\u06d4\u061f"
+
 NAMED_PATTERNS: dict[str, NamedPattern] = {
     named.name: named
     for named in (
@@ -169,6 +173,26 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
             "deepseek-ai/DeepSeek-V3 tokenizer.json: three successive Splits",
             stages=(r"\p{N}{1,3}", f"{_DEEPSEEK_CJK}+", _DEEPSEEK_MAIN),
         ),
+        NamedPattern(
+            "indic",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?{_JOINED_WORD}|\p{{N}}{{1,3}}{_TAIL}",
+            "our own: llama3 with marks and joiners inside words",
+        ),
+        NamedPattern(
+            "arabic",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}\p{{Cf}}]?{_JOINED_WORD}|\p{{N}}{{1,3}}{_TAIL}",
+            "our own: indic, and no direction mark leads a word",
+        ),
+        NamedPattern(
+            "lines",
+            r"[^\r\n\p{N}]+[\r\n]*|\p{N}{1,3}|[\r\n]+",
+            "our own: for the second stage of superwords",
+        ),
+        NamedPattern(
+            "sentences",
+            rf"[^\r\n\p{{N}}{_SENTENCE_END}]+[{_SENTENCE_END}]*[\r\n]*|[{_SENTENCE_END}]+[\r\n]*|\p{{N}}{{1,3}}|[\r\n]+",
+            "our own: the same, cut behind the marks that end a sentence as well",
+        ),
         NamedPattern("none", None, "the whole text is one piece (minbpe BasicTokenizer)"),
     )
 }
@@ -187,6 +211,10 @@ _BY_NORMAL_FORM = {
     "a27b7c06d61fe4f19844": "kimi",
     "e9056b63ecc4f2cc5876": "seed-coder",
     "b1e99e070911f6d5a4f7": "deepseek-v3",
+    "0f448ae04fe773cc8f23": "indic",
+    "02e4ce6a3e743475b851": "arabic",
+    "9fd015eed8efc1aa696e": "lines",
+    "55a5988937447b4a53a3": "sentences",
 }
 _LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+(?:\.\d+)*")
 

@@ -200,10 +200,13 @@ def learn_merges(
     max_token_length: int | None,
     first_seen: bool,
     progress: Callable[[int], object],
+    start: Sequence[tuple[int, int]] = (),
+    forbids: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[tuple[int, int]]:
     """Merges of counted words (the arrays of `Words`) as pairs of ids, the n-th making id 256 + n.
 
-    `progress` gets the number of merges done every so often; what it raises, or Ctrl-C, ends the training.
+    start: merges that are done first. forbids: asked for the tokens of a pair before it is merged; what it forbids never is.
+    `progress` gets the number of merges done every so often. What either raises, or Ctrl-C, ends the training.
     """
 
 def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:

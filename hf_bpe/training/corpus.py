@@ -32,21 +32,23 @@ _BAD = BadDocuments(skip=False, remedy="Mend it, or leave such files out with sk
 
 
 class Input(Protocol):
-    """One source of texts.
-
-    name: in messages and in what is recorded; distinct among the inputs of a corpus.
-    size: what the `consumed` of batches grows to. texts: how many texts there are. None where nobody knows.
-    is_file: it can be read on from any place, and be left out if it is bad.
-    """
+    """One source of texts."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """In messages and in what is recorded; distinct among the inputs of a corpus."""
+
     @property
-    def size(self) -> int | None: ...
+    def size(self) -> int | None:
+        """What the `consumed` of batches grows to; None where nobody knows."""
+
     @property
-    def texts(self) -> int | None: ...
+    def texts(self) -> int | None:
+        """How many texts there are; None where nobody knows."""
+
     @property
-    def is_file(self) -> bool: ...
+    def is_file(self) -> bool:
+        """Whether it can be read on from any place, and be left out if it is bad."""
 
     def describe(self) -> dict[str, Any]:
         """All that tells whether it is still the same."""

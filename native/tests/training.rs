@@ -18,7 +18,7 @@ fn learn_merges(
     progress: impl FnMut(usize) -> bool,
 ) -> Result<Vec<(u32, u32)>, EngineError> {
     let words: Words = words.iter().map(|(word, count)| (word.as_slice(), *count)).collect();
-    native::train::learn_merges(words.view(), limits, ties, progress)
+    native::train::learn_merges(words.view(), limits, ties, &[], |_, _| Ok(false), progress)
 }
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -15,6 +16,7 @@ from hf_bpe.engine.backends import EngineName
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import CorpusError, ResumeRefused, TrainingError, WordCountsMismatch, some
 from hf_bpe.training.corpus import Corpus, Input, inputs_of
+from hf_bpe.training.counting.bins import Bin
 from hf_bpe.training.counting.count import count_inputs
 from hf_bpe.training.counting.counters import make_counter
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY, bytes_of, for_tables
@@ -83,9 +85,9 @@ class _Dropping:
 
 @dataclass(frozen=True)
 class _Job:
-    """What is to be counted, and how."""
+    """What is to be counted, and how: in one way, or in several at once."""
 
-    rules: CountRules
+    rules: Sequence[CountRules]
     inputs: Sequence[Input]
     cuttable: bool
     budget: int
@@ -94,26 +96,26 @@ class _Job:
     progress: bool
     engine: EngineName
 
-    def run(self, store: Store, saved: Saved, save: Callable[[], None] | None, ready: frozenset[str] = frozenset()) -> Tally:
-        """Count into a store. ready: names of files that are not to be counted."""
-        tally = Tally(
-            lambda: make_counter(self.rules, self.threads, self.engine),
-            store,
-            saved,
-            memory_limit=self.budget,
-            cuttable=self.cuttable,
-            apart=save is not None or self.skip_bad_files,
-        )
+    def run(
+        self, stores: Sequence[Store], saved: Saved, save: Callable[[], None] | None, ready: frozenset[str] = frozenset()
+    ) -> list[Bin]:
+        """Count into stores, one for each way. ready: names of files that are not to be counted."""
+        apart = save is not None or self.skip_bad_files
+        bins = [
+            Bin(partial(make_counter, rules, self.threads, self.engine), store, apart=apart)
+            for rules, store in zip(self.rules, stores, strict=True)
+        ]
+        tally = Tally(bins, saved, memory_limit=self.budget, cuttable=self.cuttable)
         inputs = [each for each in self.inputs if each.name not in ready]
         count_inputs(inputs, tally, skip_bad_files=self.skip_bad_files, progress=self.progress, save=save)
         if saved.left_out:
             names = some([left.reason for left in saved.left_out])
             warnings.warn(f"left out {len(saved.left_out):,} of {len(self.inputs):,} files: {names}", stacklevel=6)
-        return tally
+        return bins
 
 
 def make_counts(
-    rules: CountRules,
+    rules: Sequence[CountRules],
     corpus: Corpus,
     *,
     text_field: str = "text",
@@ -127,15 +129,18 @@ def make_counts(
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
-) -> Made | Path:
-    """Count a corpus; see `WordCounts.count`. The path is that of the output, if there is to be one."""
+) -> list[Made] | Path:
+    """Count a corpus in one way or several; see `WordCounts.count`. The path is that of the output, if there is to be one."""
     if drop_words_below is not None and (type(drop_words_below) is not int or drop_words_below < 2):
         raise TrainingError(
             f"drop_words_below must be a whole number above 1, or None to keep all words, not {drop_words_below!r}"
         )
     # Where a pattern is not one of the published ones, no cut of a text is known to be harmless: it is counted whole.
-    cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
-    cuttable = cuttable and not any("\n" in token for token in rules.special_tokens)
+    cuttable = all(
+        can_cut(each.pattern, each.normalizer, each.add_prefix_space)
+        and not any("\n" in token for token in each.special_tokens)
+        for each in rules
+    )
     job = _Job(
         rules,
         inputs_of(corpus, field=text_field, cut=last_cut if cuttable else None, check=not skip_bad_files),
@@ -147,23 +152,28 @@ def make_counts(
         engine,
     )
     if output is None:
-        return _without_file(job, temporary_folder, _Dropping(drop_words_below))
-    settings = {"rules": rules.to_json(), "text_field": text_field, "drop_words_below": drop_words_below}
+        return _without_file(job, temporary_folder, drop_words_below)
+    settings = {"rules": rules[0].to_json(), "text_field": text_field, "drop_words_below": drop_words_below}
     return _into_file(job, Path(output), settings, _Dropping(drop_words_below), add=add, overwrite=overwrite)
 
 
-def _without_file(job: _Job, temporary_folder: str | os.PathLike[str] | None, dropping: _Dropping) -> Made:
-    store = TemporaryStore(None if temporary_folder is None else Path(temporary_folder))
+def _without_file(job: _Job, temporary_folder: str | os.PathLike[str] | None, least: int | None) -> list[Made]:
+    stores = [TemporaryStore(None if temporary_folder is None else Path(temporary_folder)) for _ in job.rules]
     saved = Saved([], [])
-    words = job.run(store, saved, None).take()
+    bins = job.run(stores, saved, None)
     _refuse_empty(saved)
-    if not store.finished:
-        kept = next(dropping.kept(iter([words])))
-        return Made(lambda: iter([kept]), saved.finished, saved.left_out, dropping.to_json())
-    store.put(words, store.finished)
-    if dropping.below is not None:
-        store.rewrite(dropping.kept(merge_streams(store.words())))
-    return Made(lambda: merge_streams(store.words()), saved.finished, saved.left_out, dropping.to_json())
+    return [_made(each, store, saved, _Dropping(least)) for each, store in zip(bins, stores, strict=True)]
+
+
+def _made(counted: Bin, store: TemporaryStore, saved: Saved, dropping: _Dropping) -> Made:
+    words = counted.take()
+    if store.finished:
+        store.put(words, store.finished)
+        if dropping.below is not None:
+            store.rewrite(dropping.kept(merge_streams(store.words())))
+        return Made(lambda: merge_streams(store.words()), saved.finished, saved.left_out, dropping.to_json())
+    kept = next(dropping.kept(iter([words])))
+    return Made(lambda: iter([kept]), saved.finished, saved.left_out, dropping.to_json())
 
 
 def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dropping, *, add: bool, overwrite: bool) -> Path:
@@ -178,7 +188,7 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dro
         _check_resumed(saved, store, job.inputs)
         old = [] if before is None else list(map(Counted.from_json, before["sources"]))
         try:
-            job.run(store, saved, lambda: store.save(settings, saved), frozenset(each.name for each in old if _is_file(each)))
+            job.run([store], saved, lambda: store.save(settings, saved), frozenset(each.name for each in old if _is_file(each)))
             if before is None:
                 _refuse_empty(saved)
         except BaseException:
@@ -189,7 +199,8 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dro
 
         def metadata() -> dict[str, Any]:
             earlier = ([], []) if before is None else (before["dropped"], before["weights"])
-            return describe(job.rules, [*old, *saved.finished], saved.left_out, earlier[0] + dropping.to_json(), earlier[1])
+            sources = [*old, *saved.finished]
+            return describe(job.rules[0], sources, saved.left_out, earlier[0] + dropping.to_json(), earlier[1])
 
         write_words(target, dropping.kept(merge_streams(streams)), metadata)
         store.remove()
@@ -199,7 +210,7 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dro
 def _what_is_there(target: Path, job: _Job, *, add: bool) -> dict[str, Any]:
     """The metadata of the output that is there already. Raises unless it is to be added to, or holds what is to be counted."""
     content = read_metadata(target)
-    differences = CountRules.from_json(content["rules"]).differences(job.rules)
+    differences = CountRules.from_json(content["rules"]).differences(job.rules[0])
     if differences:
         raise WordCountsMismatch(
             f"{target}: was counted in another way:\n"

@@ -49,7 +49,7 @@ class CountRules:
             unmatched,
             as_steps(normalizer),
             add_prefix_space,
-            tuple(sorted(set(special_tokens))),  # the order in which they are looked for changes nothing
+            tuple(dict.fromkeys(special_tokens)),
         )
         _ = rules.spec
         return rules
@@ -58,7 +58,7 @@ class CountRules:
     def from_spec(cls, spec: TokenizerSpec, special_tokens: Sequence[str]) -> CountRules:
         """The rules by which a tokenizer splits text."""
         shared = {field.name: getattr(spec, field.name) for field in fields(cls) if field.name != "special_tokens"}
-        return cls(**shared, special_tokens=tuple(sorted(set(special_tokens))))
+        return cls(**shared, special_tokens=tuple(dict.fromkeys(special_tokens)))
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -79,8 +79,10 @@ class CountRules:
         >>> CountRules(None).differences(CountRules(None, add_prefix_space=True))
         ['add_prefix_space: False, and True']
         """
-        pairs = [(field.name, getattr(self, field.name), getattr(other, field.name)) for field in fields(self)]
-        return [f"{name}: {mine!r}, and {theirs!r}" for name, mine, theirs in pairs if mine != theirs]
+        mine, theirs = self.to_json(), other.to_json()
+        for rules in (mine, theirs):
+            rules["special_tokens"] = sorted(rules["special_tokens"])  # their order changes no count
+        return [f"{name}: {mine[name]!r}, and {theirs[name]!r}" for name in mine if mine[name] != theirs[name]]
 
     def to_json(self) -> dict[str, Any]:
         """As a word-count file holds it.

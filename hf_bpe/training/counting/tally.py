@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hf_bpe.corpus.documents import Batch, Offsets
 from hf_bpe.cuts import last_cut
 from hf_bpe.training.corpus import Input
-from hf_bpe.training.counting.counters import WordCounter
+from hf_bpe.training.counting.bins import Bin
 from hf_bpe.training.counting.record import Counted, LeftOut
-from hf_bpe.training.counting.store import Saved, Store
-from hf_bpe.training.words import Words
+from hf_bpe.training.counting.store import Saved
 
 __all__ = ["Tally"]
 
@@ -24,36 +23,21 @@ _PART_BYTES = 1 << 18
 
 
 class Tally:
-    """Counts sources one after the other.
+    """Counts sources one after the other, into one bin or several.
 
-    What the source being read has added is kept apart until it is finished (unless `apart` is false): a source that turns out to
-    be bad leaves no trace, and an interrupted one is gone on with.
+    What the source being read has added is kept apart until it is finished: a source that turns out to be bad leaves no trace, and
+    an interrupted one is gone on with.
     """
 
-    def __init__(
-        self,
-        make_counter: Callable[[], WordCounter],
-        store: Store,
-        saved: Saved,
-        *,
-        memory_limit: int,
-        cuttable: bool,
-        apart: bool,
-    ) -> None:
+    def __init__(self, bins: Sequence[Bin], saved: Saved, *, memory_limit: int, cuttable: bool) -> None:
+        self.bins = bins
         self.saved = saved
-        self._store = store
         self._limit = memory_limit
         self._cuttable = cuttable
-        self._finished = make_counter()
-        self._open = make_counter() if apart else self._finished
-        self._waiting_finished: list[Batch] = []
-        self._waiting: list[Batch] = []  # of the source being read
         self._read: Counted | None = saved.open
-        self._ended: list[Counted] = []  # those of `_waiting_finished`
-
-    @property
-    def _apart(self) -> bool:
-        return self._open is not self._finished
+        self._waiting: list[Batch] = []  # of the source being read
+        self._ended: list[Counted] = []  # sources that were read to the end, and are not counted yet
+        self._waiting_ended: list[Batch] = []  # theirs
 
     def begin(self, source: Input) -> None:
         """The next batches are of this source; it may have been begun before."""
@@ -63,28 +47,22 @@ class Tally:
     def add(self, batch: Batch) -> None:
         """Note texts of the source being read."""
         self._waiting.append(batch)
-        if self.waits_for >= ENOUGH_BYTES:
+        if sum(len(batch.data) for batch in (*self._waiting_ended, *self._waiting)) >= ENOUGH_BYTES:
             self.settle()
-
-    @property
-    def waits_for(self) -> int:
-        """Bytes of text that were noted and are not counted yet."""
-        return sum(len(batch.data) for batch in (*self._waiting_finished, *self._waiting))
 
     def finish(self) -> None:
         """The source being read is finished."""
         if self.saved.open is not None:  # a part of it is counted, so that the rest joins it
             self._count_all()
-            if self._apart:
-                self._finished.absorb(self._open)
-            self._store.finish_open()
+            for each in self.bins:
+                each.finish_open()
             self.saved.finished.append(self.saved.open)
             self.saved.open = self._read = None
         elif self._read is not None:
             for batch in self._waiting:
                 self._read = self._read.and_then(batch)
             self._ended.append(self._read)
-            self._waiting_finished += self._waiting
+            self._waiting_ended += self._waiting
             self._waiting, self._read = [], None
 
     def leave_out(self, reason: str) -> None:
@@ -93,42 +71,38 @@ class Tally:
             return
         self.saved.left_out.append(LeftOut(self._read.name, self._read.source, reason))
         if self.saved.open is not None:
-            self._open.take()
-            self._store.forget_open()
+            for each in self.bins:
+                each.forget_open()
         self._waiting, self._read, self.saved.open = [], None, None
 
     def settle(self) -> None:
         """Count what waits, and put counts aside where they take up too much memory."""
         self._count_all()
-        if self._finished.nbytes + (self._open.nbytes if self._apart else 0) > self._limit:
+        if sum(each.nbytes for each in self.bins) > self._limit:
             self.put_aside()
 
+    def put_aside(self) -> None:
+        """Write what is counted to the stores."""
+        for each in self.bins:
+            each.put_aside()
+
     def _count_all(self) -> None:
-        _count(self._finished, self._waiting_finished, cuttable=self._cuttable)
-        self._waiting_finished = []
+        self._count(self._waiting_ended, Bin.count)
         self.saved.finished += self._ended
-        self._ended = []
+        self._waiting_ended, self._ended = [], []
         if self._waiting and self._read is not None:
-            _count(self._open, self._waiting, cuttable=self._cuttable)
+            self._count(self._waiting, Bin.count_open)
             for batch in self._waiting:
                 self._read = self._read.and_then(batch)
             self._waiting, self.saved.open = [], self._read
 
-    def put_aside(self) -> None:
-        """Write what is counted to the store."""
-        self._store.put(self._finished.take(), self._store.finished)
-        if self._apart:
-            self._store.put(self._open.take(), self._store.open)
-
-    def take(self) -> Words:
-        """What was counted of finished sources and is not put aside."""
-        return self._finished.take()
-
-
-def _count(counter: WordCounter, batches: list[Batch], *, cuttable: bool) -> None:
-    if batches:
+    def _count(self, batches: list[Batch], into: Callable[[Bin, bytes, Offsets], None]) -> None:
+        if not batches:
+            return
         data = batches[0].data if len(batches) == 1 else b"".join(batch.data for batch in batches)
-        counter.add(data, _offsets(data, batches, cuttable=cuttable))
+        offsets = _offsets(data, batches, cuttable=self._cuttable)
+        for each in self.bins:
+            into(each, data, offsets)
 
 
 def _offsets(data: bytes, batches: list[Batch], *, cuttable: bool) -> Offsets:

@@ -162,10 +162,18 @@ class WordCounts:
     @classmethod
     def count_by(cls, rules: CountRules, corpus: Corpus, **options: Unpack[CountOptions]) -> WordCounts:
         """`count` by rules that were made before."""
+        return cls.count_stages([rules], corpus, **options)[0]
+
+    @classmethod
+    def count_stages(cls, rules: Sequence[CountRules], corpus: Corpus, **options: Unpack[CountOptions]) -> list[WordCounts]:
+        """Counts of one corpus by several rules, in one pass. An `output` is for one only."""
         made = make_counts(rules, corpus, **options)
         if isinstance(made, Path):
-            return _opened(made)
-        return cls._of(made.blocks, rules, sources=made.sources, left_out=made.left_out, dropped=made.dropped)
+            return [_opened(made)]
+        return [
+            cls._of(each.blocks, rule, sources=each.sources, left_out=each.left_out, dropped=each.dropped)
+            for rule, each in zip(rules, made, strict=True)
+        ]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordCounts:

@@ -1,7 +1,7 @@
 //! The trainer, for Python.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::{buffer::PyBuffer, prelude::*};
+use pyo3::{buffer::PyBuffer, prelude::*, types::PyBytes};
 
 use super::{
     engine::{bounds, contiguous, text_at},
@@ -10,6 +10,7 @@ use super::{
     text::Text,
 };
 use crate::{
+    error::EngineError,
     split::Splitter,
     train::{self, Limits, Ties, Words, WordsView, ascend, merge, sorted},
 };
@@ -116,7 +117,8 @@ type WordArrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bou
 
 /// Merges of counted words.
 #[pyfunction]
-#[pyo3(signature = (words, num_merges, *, min_frequency, max_token_length, first_seen, progress))]
+#[pyo3(signature = (words, num_merges, *, min_frequency, max_token_length, first_seen, progress, start = Vec::new(), forbids = None))]
+#[allow(clippy::too_many_arguments)]
 pub fn learn_merges(
     py: Python<'_>,
     words: GivenWords<'_>,
@@ -125,6 +127,8 @@ pub fn learn_merges(
     max_token_length: Option<usize>,
     first_seen: bool,
     progress: &Bound<'_, PyAny>,
+    start: Vec<(u32, u32)>,
+    forbids: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(u32, u32)>> {
     let words = view(py, &words)?;
     let limits = Limits { merges: num_merges, min_frequency, max_token_length: max_token_length.unwrap_or(usize::MAX) };
@@ -136,5 +140,15 @@ pub fn learn_merges(
             told.map_err(|error| error.restore(py)).is_ok()
         })
     };
-    run(py, usize::MAX, move || train::learn_merges(words, limits, ties, tell))
+    let forbids = |left: &[u8], right: &[u8]| {
+        let Some(rule) = &forbids else { return Ok(false) };
+        Python::attach(|py| {
+            let said = rule.call1(py, (PyBytes::new(py, left), PyBytes::new(py, right))).and_then(|said| said.is_truthy(py));
+            said.map_err(|error| {
+                error.restore(py);
+                EngineError::Interrupted
+            })
+        })
+    };
+    run(py, usize::MAX, move || train::learn_merges(words, limits, ties, &start, forbids, tell))
 }

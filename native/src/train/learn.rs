@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rustc_hash::FxHashMap;
 
-use super::words::WordsView;
+use super::{rules::TokenBytes, words::WordsView};
 use crate::error::EngineError;
 
 type Pair = (u32, u32);
@@ -73,26 +73,38 @@ fn pair_at(place: u32, symbols: &[Symbol]) -> Pair {
 /// fall, and one entry in the heap is enough: an entry whose count is out of date is put back with the right one. Where the
 /// count is right, no occurrence was lost, so the first is where it was.
 ///
+/// `start` are merges that are done first, in order, however rare. `forbids` is asked for the tokens of a pair before it is merged for
+/// the first time, not for each pair that occurs: of those it forbids, none comes up again.
+///
 /// `progress` is called with the merges done so far and stops the training by returning false.
 pub fn learn_merges(
     words: WordsView<'_>,
     limits: Limits,
     ties: Ties,
+    start: &[Pair],
+    mut forbids: impl FnMut(&[u8], &[u8]) -> Result<bool, EngineError>,
     mut progress: impl FnMut(usize) -> bool,
 ) -> Result<Vec<Pair>, EngineError> {
     let mut symbols = lay_out(words)?;
     let mut pairs = first_pairs(&symbols, words);
-    let mut length_of: Vec<usize> = vec![1; 256];
+    let mut tokens = TokenBytes::default();
+    let mut merges = Vec::new();
+    for &pair in start {
+        tokens.push(pair)?;
+        let new_id = 256 + merges.len() as u32;
+        merges.push(pair);
+        let places = pairs.remove(&pair).unwrap_or_default().places;
+        merge_everywhere(pair, new_id, &places, &mut symbols, words, &mut pairs);
+    }
     let mut heap: BinaryHeap<(i64, Reverse<u64>, Pair)> = BinaryHeap::new();
-    let fits = |pair: Pair, length_of: &[usize]| length_of[pair.0 as usize] + length_of[pair.1 as usize] <= limits.max_token_length;
+    let fits = |pair: Pair, tokens: &TokenBytes| tokens.length(pair) <= limits.max_token_length;
     heap.extend(
         pairs
             .iter()
-            .filter(|(pair, _)| fits(**pair, &length_of))
+            .filter(|(pair, seen)| seen.count > 0 && fits(**pair, &tokens))
             .map(|(pair, seen)| (seen.count, Reverse(ties.key(*pair, seen, &symbols)), *pair)),
     );
 
-    let mut merges = Vec::new();
     while merges.len() < limits.merges {
         let Some((count, _, pair)) = heap.pop() else { break };
         let Some(seen) = pairs.get(&pair) else { continue };
@@ -104,14 +116,17 @@ pub fn learn_merges(
             heap.push((now, Reverse(ties.key(pair, seen, &symbols)), pair));
             continue;
         }
+        if forbids(tokens.of(pair.0), tokens.of(pair.1))? {
+            continue;
+        }
         let new_id = 256 + merges.len() as u32;
-        length_of.push(length_of[pair.0 as usize] + length_of[pair.1 as usize]);
+        tokens.push(pair)?;
         merges.push(pair);
         let places = pairs.remove(&pair).unwrap_or_default().places;
         let made = merge_everywhere(pair, new_id, &places, &mut symbols, words, &mut pairs);
         heap.extend(
             made.into_iter()
-                .filter(|pair| fits(*pair, &length_of))
+                .filter(|pair| fits(*pair, &tokens))
                 .filter_map(|pair| pairs.get(&pair).map(|seen| (seen.count, Reverse(ties.key(pair, seen, &symbols)), pair))),
         );
         if merges.len() % 64 == 0 && !progress(merges.len()) {

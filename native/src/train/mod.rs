@@ -2,6 +2,7 @@
 
 mod count;
 mod learn;
+mod rules;
 mod sorted;
 mod words;
 
