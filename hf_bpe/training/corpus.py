@@ -119,8 +119,11 @@ class _Pipe:
     def tell(self) -> int:
         return self._done
 
-    def close(self) -> None:
-        """It is not ours."""
+    def __enter__(self) -> _Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It stays open: it is not ours."""
 
 
 @dataclass(frozen=True)
