@@ -57,7 +57,7 @@ def train_byte_level(
     wanted = chosen.merges(vocab_size)
     words, seen = count_corpus(corpus, chosen, num_threads, engine, progress)
     merges = learn(chosen, vocab_size, words, engine, progress)
-    told = _tell_shortfall(chosen, vocab_size, wanted, len(merges))
+    _tell_shortfall(chosen, vocab_size, wanted, len(merges))
     provenance = {
         "made by": "hf_bpe.train",
         "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else\x27s business

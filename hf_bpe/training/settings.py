@@ -220,6 +220,8 @@ def _in_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _like(spec: TokenizerSpec) -> ByteLevelSettings:
+    if not isinstance(spec, TokenizerSpec):
+        raise TrainingError(f"like must be a TokenizerSpec, such as conversion.load gives, not {spec!r:.80}")
     if spec.sentencepiece is not None:
         raise TrainingError("a byte-level vocabulary cannot be trained like a SentencePiece model; train with dialect='sentencepiece'")
     kept = {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
