@@ -42,6 +42,9 @@ pub enum EngineError {
         /// The largest number of symbols.
         limit: usize,
     },
+    /// A count that 63 bits do not hold.
+    #[error("the word {0:?} is counted more than 2^63 - 1 times; lower the weights")]
+    TooOften(String),
     /// A thread could not be started, or died.
     #[error("a thread failed: {0}; ask for fewer with num_threads")]
     Thread(String),

@@ -35,6 +35,19 @@ impl Counts {
         *self.long.entry_ref(piece).or_insert(0) += times;
     }
 
+    /// The memory it holds, in bytes.
+    fn nbytes(&self) -> usize {
+        let long: usize = self.long.keys().map(Vec::capacity).sum();
+        self.packed.allocation_size() + self.long.allocation_size() + long
+    }
+
+    fn add(&mut self, piece: &[u8], times: i64) {
+        match pack(piece, 0, piece.len()) {
+            Some(packed) => self.add_packed(packed, times),
+            None => self.add_long(piece, times),
+        }
+    }
+
     fn absorb(&mut self, other: Self) {
         for (piece, times) in other.packed {
             self.add_packed(piece, times);
@@ -92,6 +105,17 @@ impl WordCounter {
         }
         let (specials, normalizer) = (&self.specials, &self.normalizer);
         share_out(texts.len(), &mut self.shards[..threads], |shard, number| shard.count(texts[number].as_ref(), specials, normalizer))
+    }
+
+    /// The memory that counts take up, in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.counts.nbytes()).sum()
+    }
+
+    /// Adds what another counter has counted, which begins anew.
+    pub fn absorb(&mut self, other: &mut Self) {
+        let Some(first) = self.shards.first_mut() else { return std::mem::swap(&mut self.shards, &mut other.shards) };
+        other.take_words().view().iter().for_each(|(piece, times)| first.counts.add(piece, times));
     }
 
     /// The distinct pieces and how often each was seen, in no order; counting begins anew.

@@ -3,8 +3,10 @@
 mod count;
 mod learn;
 mod rules;
+mod sorted;
 mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
+pub use sorted::{ascend, merge, sorted};
 pub use words::{Words, WordsView};
