@@ -2,7 +2,9 @@
 
 mod count;
 mod learn;
+mod pairs;
 mod rules;
+mod symbols;
 mod words;
 
 pub use count::WordCounter;
