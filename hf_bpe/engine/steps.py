@@ -34,7 +34,9 @@ def merge_steps(spec: TokenizerSpec, piece: bytes) -> list[MergeStep]:
     0 b'aa' b'b'
     """
     if spec.sentencepiece is not None:
-        raise EncodingError("a SentencePiece model merges by scores of pieces, not by a list of merges; steps are shown of byte-level ones")
+        raise EncodingError(
+            "a SentencePiece model merges by scores of pieces, not by a list of merges; steps are shown of byte-level ones"
+        )
     if spec.ignore_merges and piece in spec.vocab:
         return [MergeStep((piece,), None, None)]
     ranks = {pair: rank for rank, pair in enumerate(spec.merges)}

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tqdm import tqdm
-
-from hf_bpe.batching import batched
-from hf_bpe.cuts import can_cut
 from hf_bpe.engine.backends import EngineName
-from hf_bpe.errors import CorpusError, TrainingError
+from hf_bpe.errors import TrainingError
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
-from hf_bpe.training.counters import make_counter
+from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.counting.memory import DEFAULT_MEMORY
+from hf_bpe.training.counting.stages import counts_of, rule_settings
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
-from hf_bpe.training.words import Words
 
 __all__ = ["train_byte_level"]
-
-_BATCH_CHARACTERS = 16 << 20
-"""What the counter gets at once: enough to keep every thread busy, little enough to forget."""
 
 
 def train_byte_level(
@@ -30,6 +24,11 @@ def train_byte_level(
     vocab_size: int,
     *,
     like: TokenizerSpec | None = None,
+    text_field: str = "text",
+    memory_limit: int | str = DEFAULT_MEMORY,
+    temporary_folder: str | os.PathLike[str] | None = None,
+    drop_words_below: int | None = None,
+    skip_bad_files: bool = False,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
@@ -37,10 +36,12 @@ def train_byte_level(
 ) -> TokenizerSpec:
     """Train a byte-level BPE.
 
-    corpus: paths of UTF-8 text files (a `Path`, a list of them, a list of str that all name existing files), or any
-        iterable of texts, such as a generator or a `datasets` column. Texts are counted as they come and not kept.
+    corpus: what `WordCounts.count` takes: files of several formats, folders, patterns, `datasets`, any iterable of texts. Or `WordCounts`
+        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
     like: a tokenizer whose pattern, stages, normalizer, special tokens and settings of training are the defaults.
+    text_field, memory_limit, temporary_folder, drop_words_below, skip_bad_files: see `WordCounts.count`. Learning needs memory for all
+        distinct words, whatever the limit for counting them.
     settings: see `ByteLevelSettings`.
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
@@ -53,14 +54,26 @@ def train_byte_level(
     >>> train_byte_level(["aaabdaaabac"], 259, pattern=None, progress=False).merges
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
-    chosen = byte_level_settings(settings, like)
+    chosen = byte_level_settings(rule_settings(corpus) | settings, like)
     wanted = chosen.merges(vocab_size)
-    words, seen = count_corpus(corpus, chosen, num_threads, engine, progress)
-    merges = learn(chosen, vocab_size, words, engine, progress)
-    told = _tell_shortfall(chosen, vocab_size, wanted, len(merges))
+    counts = counts_of(
+        corpus,
+        [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None],
+        chosen.last_ids,
+        text_field=text_field,
+        memory_limit=memory_limit,
+        temporary_folder=temporary_folder,
+        drop_words_below=drop_words_below,
+        skip_bad_files=skip_bad_files,
+        num_threads=num_threads,
+        progress=progress,
+        engine=engine,
+    )
+    merges = learn(chosen, vocab_size, [each.words() for each in counts], engine, progress)
+    _tell_shortfall(chosen, vocab_size, wanted, len(merges))
     provenance = {
         "made by": "hf_bpe.train",
-        "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else\x27s business
+        **counts[0].provenance(),
         **chosen.provenance(),
     }
     return build_spec(merges, chosen, vocab_size, provenance)
@@ -79,29 +92,6 @@ def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, f
     if settings.shortfall == "error":
         raise TrainingError(message)
     warnings.warn(message, stacklevel=4)
-
-
-def count_corpus(
-    corpus: Corpus, settings: ByteLevelSettings, num_threads: int | None, engine: EngineName, progress: bool
-) -> tuple[list[Words], int]:
-    """The words of each stage, counted in one pass over a corpus, and its size in bytes."""
-    stages = [rules for rules in (settings.rules, settings.superword_rules) if rules is not None]
-    counters = [make_counter(rules, settings.last_ids, num_threads, engine) for rules in stages]
-    # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = all(can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space) for rules in stages)
-    cuttable = cuttable and not any("\n" in token for token in settings.last_ids)
-    total = corpus_size(corpus_paths(corpus))
-    seen = 0
-    with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        for batch in batched(texts_of(corpus, cuttable=cuttable), len, _BATCH_CHARACTERS):
-            for counter in counters:
-                counter.add(batch)
-            size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
-            seen += size
-            bar.update(size)
-    if not seen:
-        raise CorpusError("the corpus is empty: no text to learn from")
-    return [counter.take() for counter in counters], seen
 
 
 def build_spec(

@@ -27,6 +27,7 @@ def learn(
     """
     wanted = settings.merges(vocab_size)
     merges = list(settings.first_merges)
+    bar: tqdm[None]
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         for number, stage in enumerate(words):
             is_first = number == 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from hf_bpe.errors import PatternError, TrainingError
+from hf_bpe.errors import TrainingError
 from hf_bpe.normalizers import NormalizerStep, as_steps
 from hf_bpe.pattern_syntax.digits import DigitGroups, digit_groups, with_digit_groups
 from hf_bpe.patterns import find_named_pattern, resolve_pattern
@@ -130,7 +130,11 @@ class ByteLevelSettings:
     @cached_property
     def first_tokens(self) -> tuple[bytes, ...]:
         """What is a token before anything is learnt, each once: characters, runs of spaces, texts by their length."""
-        texts = [*self.initial_alphabet, *(" " * count for count in range(2, self.space_runs + 1)), *sorted(self.forced_tokens, key=len)]
+        texts = [
+            *self.initial_alphabet,
+            *(" " * count for count in range(2, self.space_runs + 1)),
+            *sorted(self.forced_tokens, key=len),
+        ]
         return tuple(dict.fromkeys(encoded for text in texts if len(encoded := text.encode()) > 1))
 
     @cached_property
@@ -202,7 +206,9 @@ def byte_level_settings(given: Mapping[str, Any], like: TokenizerSpec | None = N
     """
     unknown = given.keys() - BYTE_LEVEL_SETTING_NAMES
     if unknown:
-        raise TrainingError(f"unknown settings {', '.join(sorted(unknown))}; there are {', '.join(sorted(BYTE_LEVEL_SETTING_NAMES))}")
+        raise TrainingError(
+            f"unknown settings {', '.join(sorted(unknown))}; there are {', '.join(sorted(BYTE_LEVEL_SETTING_NAMES))}"
+        )
     settings = replace(_like(like) if like is not None else ByteLevelSettings(), **_in_tuples(given))
     settings.check()
     return settings
@@ -213,20 +219,28 @@ def _in_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
     if "normalizer" in tupled:
         tupled["normalizer"] = as_steps(tupled["normalizer"])
     if isinstance(tupled.get("forbidden_merges"), tuple):
-        tupled["forbidden_merges"] = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in tupled["forbidden_merges"])
+        tupled["forbidden_merges"] = tuple(
+            tuple(pair) if isinstance(pair, list) else pair for pair in tupled["forbidden_merges"]
+        )
     if isinstance(tupled.get("initial_alphabet"), tuple):
         tupled["initial_alphabet"] = "".join(map(str, tupled["initial_alphabet"]))
     return tupled
 
 
 def _like(spec: TokenizerSpec) -> ByteLevelSettings:
+    if not isinstance(spec, TokenizerSpec):
+        raise TrainingError(f"like must be a TokenizerSpec, such as conversion.load gives, not {spec!r:.80}")
     if spec.sentencepiece is not None:
-        raise TrainingError("a byte-level vocabulary cannot be trained like a SentencePiece model; train with dialect='sentencepiece'")
+        raise TrainingError(
+            "a byte-level vocabulary cannot be trained like a SentencePiece model; train with dialect='sentencepiece'"
+        )
     kept = {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
     kept["special_tokens"] = tuple(token.content for token in spec.added_tokens if token.special)
     try:
         told = json.loads(spec.provenance.get(SETTINGS_KEY, "{}"))
-        return ByteLevelSettings(**kept | _in_tuples({name: value for name, value in told.items() if name in BYTE_LEVEL_SETTING_NAMES}))
+        return ByteLevelSettings(
+            **kept | _in_tuples({name: value for name, value in told.items() if name in BYTE_LEVEL_SETTING_NAMES})
+        )
     except (ValueError, AttributeError):  # anyone may write into a provenance
         return ByteLevelSettings(**kept)
 
@@ -307,9 +321,13 @@ def _check_forced(settings: ByteLevelSettings, is_forbidden: Forbids) -> None:
     for left, right in settings.first_merges:
         token = tokens[left] + tokens[right]
         if settings.max_token_length is not None and len(token) > settings.max_token_length:
-            raise TrainingError(f"{token!r} is to be a token, but is longer than max_token_length={settings.max_token_length} bytes")
+            raise TrainingError(
+                f"{token!r} is to be a token, but is longer than max_token_length={settings.max_token_length} bytes"
+            )
         if is_forbidden(tokens[left], tokens[right]):
-            raise TrainingError(f"{token!r} is to be a token, or a part of one, but is forbidden; take it out of one of the lists")
+            raise TrainingError(
+                f"{token!r} is to be a token, or a part of one, but is forbidden; take it out of one of the lists"
+            )
         tokens.append(token)
     for token in settings.first_tokens:
         if not can_be_part_of_a_piece(token.decode(), rules.pattern, rules.unmatched, rules.stages):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Words"]
+
+Word: TypeAlias = bytes
+"""`bytes` itself; below, that is the name of a field."""
 
 
 class Words(NamedTuple):
@@ -26,7 +31,7 @@ class Words(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, counted: Iterable[tuple[bytes, int]]) -> Words:
+    def of(cls, counted: Iterable[tuple[Word, int]]) -> Words:
         """From words and their counts. Raises `OverflowError` for a count of more than 63 bits."""
         import numpy as np
 
@@ -38,13 +43,49 @@ class Words(NamedTuple):
         np.cumsum([len(word) for word in words], out=bounds[1:])
         return cls(np.frombuffer(b"".join(words), np.uint8), bounds, np.array(counts, np.int64))
 
-    def items(self) -> Iterator[tuple[bytes, int]]:
+    @property
+    def size(self) -> int:
+        """How many words there are."""
+        return len(self.counts)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that these words take up, which is less than the arrays if they are a `part`."""
+        return int(self.bounds[-1] - self.bounds[0]) + 16 * self.size
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Of each word, in bytes."""
+        difference: NDArray[np.int64] = self.bounds[1:] - self.bounds[:-1]
+        return difference
+
+    def items(self) -> Iterator[tuple[Word, int]]:
         """Each word with its count.
 
         >>> dict(Words.of([(b"ab", 3), (b"c", 1)]).items())
         {b'ab': 3, b'c': 1}
         """
-        every = self.bytes.tobytes()
-        bounds = self.bounds.tolist()
-        for start, end, count in zip(bounds, bounds[1:], self.counts.tolist(), strict=False):
-            yield every[start:end], count
+        first = int(self.bounds[0])
+        every = self.bytes[first : self.bounds[-1]].tobytes()
+        for (start, end), count in zip(pairwise(self.bounds.tolist()), self.counts.tolist(), strict=True):
+            yield every[start - first : end - first], count
+
+    def word(self, number: int) -> Word:
+        """One word.
+
+        >>> Words.of([(b"ab", 3), (b"c", 1)]).word(1)
+        b'c'
+        """
+        return self.bytes[self.bounds[number] : self.bounds[number + 1]].tobytes()
+
+    def part(self, start: int, stop: int) -> Words:
+        """Some of the words, in the same memory."""
+        return Words(self.bytes, self.bounds[start : stop + 1], self.counts[start:stop])
+
+    def up_to(self, word: Word) -> int:
+        """How many of them are not greater than a word, where they ascend.
+
+        >>> Words.of([(b"ab", 3), (b"c", 1)]).up_to(b"b")
+        1
+        """
+        return bisect_right(range(self.size), word, key=self.word)

@@ -48,6 +48,9 @@ pub enum EngineError {
         /// The pair.
         pair: (u32, u32),
     },
+    /// A count that 63 bits do not hold.
+    #[error("the word {0:?} is counted more than 2^63 - 1 times; lower the weights")]
+    TooOften(String),
     /// A thread could not be started, or died.
     #[error("a thread failed: {0}; ask for fewer with num_threads")]
     Thread(String),

@@ -51,9 +51,7 @@ def test_words_are_counted_in_the_second_stage_only():
     assert not forbids_in_second_stage(settings)(b" don't", b" c,")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "error"), [("(", PatternError), ("a*", PatternError), ("no-such-rule", TrainingError)]
-)
+@pytest.mark.parametrize(("pattern", "error"), [("(", PatternError), ("a*", PatternError), ("no-such-rule", TrainingError)])
 def test_patterns_that_mean_nothing_are_refused(pattern, error):
     with pytest.raises(error):
         forbids(ByteLevelSettings(forbidden_patterns=(pattern,)))

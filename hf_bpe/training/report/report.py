@@ -15,9 +15,9 @@ from hf_bpe.errors import TrainingError
 from hf_bpe.files import write_atomically
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.words import Words
 from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, Usage, exact_sum, lengths_of, usage_of
+from hf_bpe.training.words import Words
 
 __all__ = ["TRAINING", "TrainingReport", "check_target", "report_of"]
 

@@ -27,7 +27,9 @@ def script_names() -> tuple[str, ...]:
 @cache
 def _spans() -> tuple[list[int], list[int], list[int]]:
     names = script_names()
-    spans = [(span.first, span.last, number) for number, name in enumerate(names[:-1]) for span in property_members(Property(name))]
+    spans = [
+        (span.first, span.last, number) for number, name in enumerate(names[:-1]) for span in property_members(Property(name))
+    ]
     firsts, lasts, numbers = zip(*sorted(spans), strict=True)
     return list(firsts), list(lasts), list(numbers)
 

@@ -40,7 +40,9 @@ class Merges:
     def of(cls, spec: TokenizerSpec) -> Merges:
         """Raises `TrainingError` for a vocabulary in which a token is made in two ways, or by no merge."""
         if spec.sentencepiece is not None:
-            raise TrainingError("a report is made of byte-level vocabularies; that of a SentencePiece model has no list of merges")
+            raise TrainingError(
+                "a report is made of byte-level vocabularies; that of a SentencePiece model has no list of merges"
+            )
         pairs = spec.merges
         made = [spec.vocab[left + right] for left, right in pairs]
         if len(set(made)) < len(made) or len(made) + 256 < len(spec.vocab) - len(_only_added(spec)):
@@ -52,7 +54,13 @@ class Merges:
     def encoder(self) -> Encoder:
         """Encodes words that were split already."""
         plain = self.spec.replace(
-            pattern=None, stages=(), unmatched="keep", normalizer=(), add_prefix_space=False, added_tokens=(), ignore_merges=False
+            pattern=None,
+            stages=(),
+            unmatched="keep",
+            normalizer=(),
+            add_prefix_space=False,
+            added_tokens=(),
+            ignore_merges=False,
         )
         return Encoder(plain)
 

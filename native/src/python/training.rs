@@ -1,9 +1,10 @@
 //! The trainer, for Python.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::{prelude::*, types::PyBytes};
+use pyo3::{buffer::PyBuffer, prelude::*, types::PyBytes};
 
 use super::{
+    engine::{bounds, contiguous, text_at},
     errors::{raise, run},
     normalizer::{self, StepFields},
     text::Text,
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     error::EngineError,
     split::Splitter,
-    train::{self, Limits, Ties, Words, WordsView},
+    train::{self, Limits, Ties, Words, WordsView, ascend, merge, sorted},
 };
 
 /// Counts the pieces of a corpus.
@@ -44,11 +45,70 @@ impl WordCounter {
         run(py, usize::MAX, || self.0.add(&texts, num_threads))
     }
 
-    /// The arrays of `Words`.
-    fn take_words<'py>(&mut self, py: Python<'py>) -> WordArrays<'py> {
-        let Words { bytes, bounds, counts } = py.detach(|| self.0.take_words());
-        (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, bounds), PyArray1::from_vec(py, counts))
+    fn add_utf8(&mut self, py: Python<'_>, data: PyBuffer<u8>, offsets: PyReadonlyArray1<'_, i64>, num_threads: usize) -> PyResult<()> {
+        let bytes = contiguous(&data)?;
+        let bounds = bounds(offsets.as_array().iter().copied(), bytes.len())?;
+        run(py, bytes.len(), || {
+            let texts: Result<Vec<&str>, _> = (0..bounds.len() - 1).map(|number| text_at(bytes, &bounds, number)).collect();
+            self.0.add(&texts?, num_threads)
+        })
     }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    fn absorb(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let mut other = other.try_borrow_mut()?;
+        let other = &mut other.0;
+        run(py, usize::MAX, || self.0.absorb(other))
+    }
+
+    /// The arrays of `Words`.
+    fn take_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || self.0.take_words())?))
+    }
+
+    fn take_sorted_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || Ok(sorted(self.0.take_words()?.view())))?))
+    }
+}
+
+/// Words out of Python.
+type GivenWords<'py> = (PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+fn view<'w>(py: Python<'_>, words: &'w GivenWords<'_>) -> PyResult<WordsView<'w>> {
+    let (bytes, bounds, counts) = (words.0.as_slice()?, words.1.as_slice()?, words.2.as_slice()?);
+    WordsView::new(bytes, bounds, counts).map_err(|error| raise(py, error))
+}
+
+fn arrays(py: Python<'_>, words: Words) -> WordArrays<'_> {
+    let Words { bytes, mut bounds, counts } = words;
+    if bounds.is_empty() {
+        bounds.push(0);
+    }
+    (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, bounds), PyArray1::from_vec(py, counts))
+}
+
+#[pyfunction]
+fn merge_sorted_words<'py>(py: Python<'py>, parts: Vec<GivenWords<'py>>) -> PyResult<WordArrays<'py>> {
+    let views = parts.iter().map(|part| view(py, part)).collect::<PyResult<Vec<_>>>()?;
+    Ok(arrays(py, run(py, usize::MAX, || merge(&views))?))
+}
+
+#[pyfunction]
+fn words_ascend(py: Python<'_>, words: GivenWords<'_>) -> PyResult<bool> {
+    let view = view(py, &words)?;
+    Ok(py.detach(|| ascend(view)))
+}
+
+/// Adds the functions of this file to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<WordCounter>()?;
+    module.add_function(wrap_pyfunction!(learn_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(merge_sorted_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words_ascend, module)?)
 }
 
 /// Words end to end, where each begins and the last ends, how often each was seen.
@@ -60,7 +120,7 @@ type WordArrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bou
 #[allow(clippy::too_many_arguments)]
 pub fn learn_merges(
     py: Python<'_>,
-    words: (PyReadonlyArray1<'_, u8>, PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, i64>),
+    words: GivenWords<'_>,
     num_merges: usize,
     min_frequency: i64,
     max_token_length: Option<usize>,
@@ -69,7 +129,7 @@ pub fn learn_merges(
     start: Vec<(u32, u32)>,
     forbids: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(u32, u32)>> {
-    let (bytes, bounds, counts) = (words.0.as_slice()?, words.1.as_slice()?, words.2.as_slice()?);
+    let words = view(py, &words)?;
     let limits = Limits { merges: num_merges, min_frequency, max_token_length: max_token_length.unwrap_or(usize::MAX) };
     let ties = if first_seen { Ties::FirstSeen } else { Ties::LowestIds };
     let progress = progress.clone().unbind();
@@ -89,5 +149,5 @@ pub fn learn_merges(
             })
         })
     };
-    run(py, usize::MAX, move || train::learn_merges(WordsView::new(bytes, bounds, counts)?, limits, ties, &start, forbids, tell))
+    run(py, usize::MAX, move || train::learn_merges(words, limits, ties, &start, forbids, tell))
 }
