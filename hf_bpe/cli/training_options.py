@@ -76,7 +76,7 @@ Pattern = Annotated[
 ]
 Normalizer = Annotated[list[str] | None, _option(_SPLIT, help="What is done to text first, such as NFC (repeatable).")]
 Digits = Annotated[
-    Literal["single", "up to three", "right-aligned"] | None,
+    Literal["single", "up-to-three", "right-aligned"] | None,
     _option(_SPLIT, help="Group digits otherwise than the pattern does."),
 ]
 

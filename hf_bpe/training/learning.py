@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tqdm import tqdm
 
@@ -33,8 +33,11 @@ def learn(
     """
     wanted = settings.merges(vocab_size)
     merges = list(settings.first_merges)
-    bar: tqdm[None]
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
+
+        def tell(done: int) -> None:
+            bar.update(done - bar.n)
+
         for number, stage in enumerate(words):
             is_first = number == 0
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
@@ -54,7 +57,7 @@ def _merges_of(
     start: Sequence[Pair],
     forbidden: Forbids | None,
     engine: EngineName,
-    bar: tqdm[None],
+    progress: Callable[[int], None],
 ) -> list[Pair]:
     limits = settings.min_frequency * unit, settings.max_token_length
     native = choose_native(engine)
@@ -66,7 +69,7 @@ def _merges_of(
         min_frequency=limits[0],
         max_token_length=limits[1],
         first_seen=False,
-        progress=lambda done: bar.update(done - bar.n),
+        progress=progress,
         start=start,
         forbids=forbidden,
     )

@@ -94,7 +94,7 @@ def test_forbidden_patterns_are_searched_in_tokens(train):
 
 
 @pytest.mark.parametrize(
-    ("digits", "tokens"), [("single", []), ("up to three", ["00", "200"]), ("right-aligned", ["00", "000"])]
+    ("digits", "tokens"), [("single", []), ("up-to-three", ["00", "200"]), ("right-aligned", ["00", "000"])]
 )
 def test_digits_are_learnt_in_their_groups(train, digits, tokens):
     spec = train(["2000", "2000"], 258, pattern=r"\p{N}+|\P{N}+", digits=digits, shortfall="reserve")

@@ -230,9 +230,10 @@ def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
 
 
 def shown(token: bytes) -> str:
-    r"""A token for people: what is not UTF-8 as `\x..`.
+    r"""A token for people: what is not UTF-8, or not visible, escaped.
 
-    >>> shown(b"caf\xc3")
-    'caf\\xc3'
+    >>> shown(b"caf\xc3\n")
+    'caf\\xc3\\n'
     """
-    return token.decode("utf-8", "backslashreplace")
+    text = token.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
