@@ -43,7 +43,7 @@ def learn(
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
             merges = _merges_of(
-                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar
+                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, tell
             )
             bar.update(len(merges) - bar.n)
     return merges
