@@ -11,10 +11,12 @@ from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.counting.in_order import words_in_order
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
+from hf_bpe.training.words import Words
 
 __all__ = ["train_byte_level"]
 
@@ -46,7 +48,7 @@ def train_byte_level(
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
     texts, or how they are cut into files. Each step merges the most frequent pair; of equally frequent ones the pair with
-    the lowest ids, left id first.
+    the lowest ids, left id first, unless `tie_break` says otherwise ("first-seen" depends on the order of the texts).
 
     Raises `TrainingError` for settings that are impossible or contradict each other, `PatternError` for a pattern, `CorpusError` for a
     corpus that cannot be read or is empty.
@@ -55,10 +57,14 @@ def train_byte_level(
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
     chosen = byte_level_settings(rule_settings(corpus) | settings, like)
-    wanted = chosen.merges(vocab_size)
+    chosen.merges(vocab_size)  # says that the size is too small before hours of counting
+    stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
+    if chosen.tie_break == "first-seen":
+        words, seen = words_in_order(corpus, stages, chosen.last_ids, text_field=text_field, progress=progress)
+        return _learnt(chosen, vocab_size, words, {"trained on": f"{seen:,} bytes of text"}, engine, progress)
     counts = counts_of(
         corpus,
-        [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None],
+        stages,
         chosen.last_ids,
         text_field=text_field,
         memory_limit=memory_limit,
@@ -69,14 +75,22 @@ def train_byte_level(
         progress=progress,
         engine=engine,
     )
-    merges = learn(chosen, vocab_size, [each.words() for each in counts], engine, progress)
-    _tell_shortfall(chosen, vocab_size, wanted, len(merges))
-    provenance = {
-        "made by": "hf_bpe.train",
-        **counts[0].provenance(),
-        **chosen.provenance(),
-    }
-    return build_spec(merges, chosen, vocab_size, provenance)
+    return _learnt(chosen, vocab_size, [each.words() for each in counts], counts[0].provenance(), engine, progress)
+
+
+def _learnt(
+    settings: ByteLevelSettings,
+    vocab_size: int,
+    words: Sequence[Words],
+    origin: dict[str, str],
+    engine: EngineName,
+    progress: bool,
+) -> TokenizerSpec:
+    """The tokenizer that is learnt from the words of each stage. origin: what its provenance says of them."""
+    wanted = settings.merges(vocab_size)
+    merges = learn(settings, vocab_size, words, engine, progress)
+    _tell_shortfall(settings, vocab_size, wanted, len(merges))
+    return build_spec(merges, settings, vocab_size, {"made by": "hf_bpe.train", **origin, **settings.provenance()})
 
 
 def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:
@@ -91,7 +105,7 @@ def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, f
     )
     if settings.shortfall == "error":
         raise TrainingError(message)
-    warnings.warn(message, stacklevel=4)
+    warnings.warn(message, stacklevel=5)
 
 
 def build_spec(
