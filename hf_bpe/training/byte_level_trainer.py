@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
-from hf_bpe.training.counting.in_order import words_in_order
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
+from hf_bpe.training.in_order import InOrder, words_in_order
 from hf_bpe.training.learning import Pair, learn
+from hf_bpe.training.mixture import Mixed, Mixture
+from hf_bpe.training.report.report import check_target, report_of
 from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
-from hf_bpe.training.words import Words
 
 __all__ = ["train_byte_level"]
 
@@ -31,6 +33,8 @@ def train_byte_level(
     temporary_folder: str | os.PathLike[str] | None = None,
     drop_words_below: int | None = None,
     skip_bad_files: bool = False,
+    report: str | os.PathLike[str] | None = None,
+    held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
@@ -39,11 +43,13 @@ def train_byte_level(
     """Train a byte-level BPE.
 
     corpus: what `WordCounts.count` takes: files of several formats, folders, patterns, `datasets`, any iterable of texts. Or `WordCounts`
-        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords.
+        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords. Or a
+        `Mixture` of several sources.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
     like: a tokenizer whose pattern, stages, normalizer, special tokens and settings of training are the defaults.
     text_field, memory_limit, temporary_folder, drop_words_below, skip_bad_files: see `WordCounts.count`. Learning needs memory for all
         distinct words, whatever the limit for counting them.
+    report: a file to write a `TrainingReport` to, as HTML or JSON by its name. held_out: other text to measure for it, or several by name.
     settings: see `ByteLevelSettings`.
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
@@ -57,15 +63,15 @@ def train_byte_level(
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
     chosen = byte_level_settings(rule_settings(corpus) | settings, like)
-    chosen.merges(vocab_size)  # says that the size is too small before hours of counting
+    wanted = chosen.merges(vocab_size)
+    if report is not None:
+        check_target(report)
+    elif held_out is not None:
+        raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
     stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
-    if chosen.tie_break == "first-seen":
-        words, seen = words_in_order(corpus, stages, chosen.last_ids, text_field=text_field, progress=progress)
-        return _learnt(chosen, vocab_size, words, {"trained on": f"{seen:,} bytes of text"}, engine, progress)
-    counts = counts_of(
-        corpus,
-        stages,
-        chosen.last_ids,
+    count = partial(
+        _counted if chosen.tie_break != "first-seen" else _counted_in_order,
+        special_tokens=chosen.last_ids,
         text_field=text_field,
         memory_limit=memory_limit,
         temporary_folder=temporary_folder,
@@ -75,22 +81,38 @@ def train_byte_level(
         progress=progress,
         engine=engine,
     )
-    return _learnt(chosen, vocab_size, [each.words() for each in counts], counts[0].provenance(), engine, progress)
+    counts = count(corpus, stages)
+    words = [each.words() for each in counts.stages]
+    merges = learn(chosen, vocab_size, words, counts.unit, engine, progress)
+    _tell_shortfall(chosen, vocab_size, wanted, len(merges))
+    provenance = {
+        "made by": "hf_bpe.train",
+        **counts.provenance(),
+        **(corpus.provenance() if isinstance(corpus, Mixture) else {}),
+        **chosen.provenance(),
+    }
+    spec = build_spec(merges, chosen, vocab_size, provenance)
+    if report is not None:
+        measured = {name: each[-1].words() for name, each in counts.by_source.items()}
+        for name, text in (held_out if isinstance(held_out, Mapping) else {"held out": held_out}).items():
+            if text is not None:
+                measured[name] = count(text, stages[-1:]).stages[0].words()
+        report_of(spec, words[-1], measured, num_threads).write(report)
+    return spec
 
 
-def _learnt(
-    settings: ByteLevelSettings,
-    vocab_size: int,
-    words: Sequence[Words],
-    origin: dict[str, str],
-    engine: EngineName,
-    progress: bool,
-) -> TokenizerSpec:
-    """The tokenizer that is learnt from the words of each stage. origin: what its provenance says of them."""
-    wanted = settings.merges(vocab_size)
-    merges = learn(settings, vocab_size, words, engine, progress)
-    _tell_shortfall(settings, vocab_size, wanted, len(merges))
-    return build_spec(merges, settings, vocab_size, {"made by": "hf_bpe.train", **origin, **settings.provenance()})
+def _counted(corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any) -> Mixed:
+    """The counts of each stage; of a mixture also those of each source."""
+    if isinstance(corpus, Mixture):
+        return corpus.count(stages, special_tokens, **options)
+    return Mixed(counts_of(corpus, stages, special_tokens, **options), {}, 1)
+
+
+def _counted_in_order(
+    corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any
+) -> InOrder:
+    """The same, the words that come first in the corpus first."""
+    return words_in_order(corpus, stages, special_tokens, text_field=options["text_field"], progress=options["progress"])
 
 
 def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:

@@ -113,7 +113,9 @@ class ByteLevelSettings:
             return pattern
         if pattern is None:
             raise TrainingError(f"digits={digits!r} needs a split pattern, and there is none")
-        return with_digit_groups(pattern, digits)
+        regrouped = with_digit_groups(pattern, digits)
+        named = find_named_pattern(regrouped)
+        return named.pattern if named else regrouped
 
     @cached_property
     def last_ids(self) -> tuple[str, ...]:
