@@ -14,6 +14,7 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
+from hf_bpe.training.in_order import InOrder, words_in_order
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.mixture import Mixed, Mixture
 from hf_bpe.training.report.report import ReportTarget, check_target, report_of
@@ -54,7 +55,7 @@ def train_byte_level(
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
     texts, or how they are cut into files. Each step merges the most frequent pair; of equally frequent ones the pair with
-    the lowest ids, left id first.
+    the lowest ids, left id first, unless `tie_break` says otherwise ("first-seen" depends on the order of the texts).
 
     Raises `TrainingError` for settings that are impossible or contradict each other, `PatternError` for a pattern, `CorpusError` for a
     corpus that cannot be read or is empty.
@@ -70,7 +71,7 @@ def train_byte_level(
         raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
     stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
     count = partial(
-        _counted,
+        _counted if chosen.tie_break != "first-seen" else _counted_in_order,
         special_tokens=chosen.last_ids,
         text_field=text_field,
         memory_limit=memory_limit,
@@ -112,6 +113,13 @@ def _counted(corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Se
     return Mixed(counts_of(corpus, stages, special_tokens, **options), {}, 1)
 
 
+def _counted_in_order(
+    corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any
+) -> InOrder:
+    """The same, the words that come first in the corpus first."""
+    return words_in_order(corpus, stages, special_tokens, text_field=options["text_field"], progress=options["progress"])
+
+
 def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:
     """Say how far it got and why, where there were not enough merges; unless the caller wants the rest to be reserved tokens."""
     if found == wanted or settings.shortfall == "reserve":
@@ -124,7 +132,7 @@ def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, f
     )
     if settings.shortfall == "error":
         raise TrainingError(message)
-    warnings.warn(message, stacklevel=4)
+    warnings.warn(message, stacklevel=5)
 
 
 def build_spec(

@@ -16,6 +16,7 @@ from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.report.report import ReportTarget
 from hf_bpe.training.sentencepiece_settings import SETTING_NAMES
 from hf_bpe.training.settings import BYTE_LEVEL_SETTING_NAMES, Shortfall
+from hf_bpe.training.ties import TieBreak
 
 __all__ = ["setting_names", "train"]
 
@@ -44,6 +45,7 @@ def train(
     forbidden_tokens: Sequence[str] = (),
     forbidden_patterns: Sequence[str] = (),
     forbidden_merges: Sequence[tuple[str, str]] = (),
+    tie_break: TieBreak = "lowest-ids",
     shortfall: Shortfall = "warn",
     superwords: str | None = None,
     superwords_from: int | None = None,

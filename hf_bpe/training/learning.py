@@ -10,6 +10,7 @@ from hf_bpe.engine.backends import EngineName, choose_native
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.training.rules import Forbids, forbids, forbids_in_second_stage
 from hf_bpe.training.settings import ByteLevelSettings
+from hf_bpe.training.ties import TIE_BREAKS
 from hf_bpe.training.words import Words
 
 __all__ = ["Pair", "learn"]
@@ -45,7 +46,7 @@ def learn(
             merges = _merges_of(
                 stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, tell
             )
-            bar.update(len(merges) - bar.n)
+            tell(len(merges))
     return merges
 
 
@@ -59,16 +60,17 @@ def _merges_of(
     engine: EngineName,
     progress: Callable[[int], None],
 ) -> list[Pair]:
-    limits = settings.min_frequency * unit, settings.max_token_length
+    rule = TIE_BREAKS[settings.tie_break]
+    limits = settings.min_frequency * unit, rule.longest(settings.max_token_length)
     native = choose_native(engine)
     if native is None:
-        return train_merges(dict(words.items()), most, *limits, start=start, forbids=forbidden)
+        return train_merges(dict(words.items()), most, *limits, rule.ties, start=start, forbids=forbidden)
     merges: list[Pair] = native.learn_merges(
         words,
         most,
         min_frequency=limits[0],
         max_token_length=limits[1],
-        first_seen=False,
+        ties=rule.ties,
         progress=progress,
         start=start,
         forbids=forbidden,

@@ -134,7 +134,7 @@ def test_a_rule_that_raises_ends_the_training_with_its_error():
 
     with pytest.raises(LookupError, match="ab"):
         native.learn_merges(
-            Words.of([(b"ab", 2)]), 1, min_frequency=1, max_token_length=None, first_seen=False, progress=len, forbids=fail
+            Words.of([(b"ab", 2)]), 1, min_frequency=1, max_token_length=None, ties="lowest ids", progress=len, forbids=fail
         )
 
 
@@ -148,7 +148,7 @@ def test_given_merges_of_unknown_tokens_are_refused():
             3,
             min_frequency=1,
             max_token_length=None,
-            first_seen=False,
+            ties="lowest ids",
             progress=len,
             start=[(97, 98), (257, 97)],
         )
