@@ -10,6 +10,7 @@ import typer
 from hf_bpe.cli.options import PATTERN_NAMES
 from hf_bpe.training.rules import NAMED_RULES
 from hf_bpe.training.sentencepiece_settings import PRESETS
+from hf_bpe.training.ties import TIE_BREAKS
 
 _TEXT, _SPLIT, _VOCABULARY = "What is read", "How text is split", "What is in the vocabulary"
 _LEARNT, _SUPERWORDS, _SENTENCEPIECE, _REPORT = "What is learnt", "Superwords", "SentencePiece", "Reports"
@@ -109,6 +110,10 @@ Like = Annotated[
 
 MinFrequency = Annotated[int | None, _option(_LEARNT, show_default="2", help="Merge only pairs seen this often.")]
 MaxTokenLength = Annotated[int | None, _option(_LEARNT, help="Longest token, in bytes.")]
+TieBreak = Annotated[
+    str | None,
+    _option(_LEARNT, show_default="lowest-ids", help=f"Which of equally frequent pairs is merged: {', '.join(TIE_BREAKS)}."),
+]
 ForbiddenTokens = Annotated[
     list[str] | None, _option(_LEARNT, "--forbid-token", help="Text that never becomes a token (repeatable).")
 ]

@@ -127,7 +127,7 @@ def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, f
     message = (
         f"only {found:,} of the {wanted:,} merges asked for were found: no further pair occurs {settings.min_frequency} times"
         + (f" and stays within {settings.max_token_length} bytes" if settings.max_token_length else "")
-        + (" and is not forbidden" if settings.has_rules(True) else "")
+        + (" and is not forbidden" if settings.has_rules(is_first_stage=False) else "")
         + f". The vocabulary has {vocab_size - wanted + found:,} ids instead of {vocab_size:,}; give more text, or lower min_frequency."
     )
     if settings.shortfall == "error":

@@ -20,14 +20,14 @@ def test_every_knob_reaches_the_trainer(run, corpus, out):
         *("--pattern", "llama3", "--digits", "single", "--special-token", "<s>", "--reserved-tokens", 2, "--space-runs", 3),
         *("--initial-alphabet", "é", "--forced-token", "xyz", "--forbid-token", "th", "--forbid-pattern", "beyond-digits|q"),
         *("--forbid-merge", "Ġ a", "--shortfall", "reserve", "--superwords", "lines", "--superwords-from", 290),
-        *("--superword-max-words", 2, "--max-token-length", 12),
+        *("--superword-max-words", 2, "--max-token-length", 12, "--tie-break", "rustbpe"),
     )
     result = run("train", corpus, "-o", out, *SIZE, *options)
     assert result.exit_code == 0, result.output
     expected = hf_bpe.train(
         corpus, 300, pattern="llama3", digits="single", special_tokens=["<s>"], reserved_tokens=2, space_runs=3, initial_alphabet="é",
         forced_tokens=["xyz"], forbidden_tokens=["th"], forbidden_patterns=["beyond-digits|q"], forbidden_merges=[(" ", "a")],
-        shortfall="reserve", superwords="lines", superwords_from=290, superword_max_words=2, max_token_length=12, min_frequency=1,
+        shortfall="reserve", superwords="lines", superwords_from=290, superword_max_words=2, max_token_length=12, min_frequency=1, tie_break="rustbpe",
         progress=False,
     )  # fmt: skip
     assert conversion.load(out).fingerprint == expected.fingerprint
