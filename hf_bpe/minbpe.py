@@ -285,7 +285,7 @@ def _learn(words: dict[bytes, int], num_merges: int) -> list[tuple[int, int]]:
     if native is None:
         return train_merges(words, num_merges, ties="first seen")
     merges: list[tuple[int, int]] = native.learn_merges(
-        Words.of(words.items()), num_merges, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+        Words.of(words.items()), num_merges, min_frequency=1, max_token_length=None, ties="first seen", progress=lambda _: None
     )
     return merges
 

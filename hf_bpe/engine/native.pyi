@@ -4,7 +4,7 @@ A text with lone surrogates counts as if each were U+FFFD, and surrogate pairs a
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -219,7 +219,7 @@ def learn_merges(
     *,
     min_frequency: int,
     max_token_length: int | None,
-    first_seen: bool,
+    ties: Literal["lowest ids", "lowest characters", "first seen"],
     progress: Callable[[int], object],
     start: Sequence[tuple[int, int]] = (),
     forbids: Callable[[bytes, bytes], bool] | None = None,

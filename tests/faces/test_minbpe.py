@@ -105,7 +105,7 @@ def test_merges_of_a_longer_text_are_those_of_minbpe() -> None:
 @given(words=st.dictionaries(plain_text("ab", 12).map(str.encode).filter(len), st.integers(1, 5), min_size=1))
 def test_both_engines_give_ties_to_what_stands_first(words: dict[bytes, int]) -> None:
     learnt = native.learn_merges(
-        Words.of(words.items()), 20, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+        Words.of(words.items()), 20, min_frequency=1, max_token_length=None, ties="first seen", progress=lambda _: None
     )
     assert learnt == train_merges(words, 20, ties="first seen")
 
