@@ -14,19 +14,9 @@ from hf_bpe.borders import Drift, canonical_drift, canonicalise, is_canonical
 from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace
 from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.support.pieces import TRAINED, model
-from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
+from tests.support.vocabularies import BYTES, byte_spec
 
 TEXT = "Hello wörld, 日本語 <|endoftext|> it's\n\n  fine"
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "m"))
 
 
 def test_ids_of_texts_are_canonical_and_single_bytes_become_them(cl100k: Encoder, llama: Encoder) -> None:

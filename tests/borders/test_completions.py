@@ -12,12 +12,7 @@ from tests.fuzz.borders import continuations, run_completions, wrong_with
 from tests.fuzz.subjects import Tally
 from tests.support.official import TIKTOKEN_PATTERNS
 from tests.support.pieces import model
-from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_encoder, cl100k_ranks
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
+from tests.support.vocabularies import BYTES, CL100K_SPECIALS, byte_spec, cl100k_ranks
 
 
 def test_small_vocabularies_against_every_continuation() -> None:

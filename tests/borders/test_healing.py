@@ -25,17 +25,7 @@ from hf_bpe.borders import (
     warn_trailing_space,
 )
 from tests.support.pieces import model
-from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "m"))
+from tests.support.vocabularies import BYTES, byte_spec
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,9 @@ from hf_bpe.streaming import DecodeStream, StreamingByteDecoder, StreamingDecode
 from tests.fuzz.streams import check_decoding, random_ids, run_decoding
 from tests.fuzz.subjects import Tally
 from tests.support.pieces import TRAINED, model, processor
-from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_encoder, cl100k_ranks
+from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_ranks
 
 TEXT = "Où est le café ? 日本語 😉👍🏽 \ufffd\n\n  naïve"
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "mistral v1"))
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -20,11 +20,6 @@ from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
 PROSE = "The quick brown fox jumps over the lazy dog; it's 12345 o'clock.\n\n  Où est-il ? 日本語の文章です。 "
 
 
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
 def test_random_tokenizers_texts_and_splits() -> None:
     tally = Tally("cases")
     for number in range(35):
