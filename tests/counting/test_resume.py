@@ -152,7 +152,7 @@ def test_an_iterable_that_was_read_to_its_end_is_compared_too(tmp_path, monkeypa
         with pytest.raises(Stopped):
             count(iter(TEXTS), output=output)
     for other in ([*TEXTS, "one more"], TEXTS[1:], TEXTS[:-1]):
-        with pytest.raises(ResumeRefused, match="holds more than the 120 texts|does not begin with the 120 texts"):
+        with pytest.raises(ResumeRefused, match=r"holds more than the 120 texts|does not begin with the 120 texts"):
             count(iter(other), output=output)
     assert as_dict(count(iter(TEXTS), output=output)) == expected(TEXTS)
     assert leftovers(output) == []
