@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tqdm import tqdm
 
@@ -34,16 +34,19 @@ def learn(
     """
     wanted = settings.merges(vocab_size)
     merges = list(settings.first_merges)
-    bar: tqdm[None]
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
+
+        def tell(done: int) -> None:
+            bar.update(done - bar.n)
+
         for number, stage in enumerate(words):
             is_first = number == 0
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
             merges = _merges_of(
-                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar
+                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, tell
             )
-            bar.update(len(merges) - bar.n)
+            tell(len(merges))
     return merges
 
 
@@ -55,7 +58,7 @@ def _merges_of(
     start: Sequence[Pair],
     forbidden: Forbids | None,
     engine: EngineName,
-    bar: tqdm[None],
+    progress: Callable[[int], None],
 ) -> list[Pair]:
     rule = TIE_BREAKS[settings.tie_break]
     limits = settings.min_frequency * unit, rule.longest(settings.max_token_length)
@@ -68,7 +71,7 @@ def _merges_of(
         min_frequency=limits[0],
         max_token_length=limits[1],
         ties=rule.ties,
-        progress=lambda done: bar.update(done - bar.n),
+        progress=progress,
         start=start,
         forbids=forbidden,
     )

@@ -36,7 +36,7 @@ class ByteLevelSettings:
     unmatched: what happens to text that the pattern leaves out: it is a piece of its own, or it is dropped.
     normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
     add_prefix_space: put a space before each stretch of text that does not begin with one.
-    digits: group digits otherwise than the pattern does: "single", "up to three", or "right-aligned" (1 234 567).
+    digits: group digits otherwise than the pattern does: "single", "up-to-three", or "right-aligned" (1 234 567).
 
     special_tokens: text to keep whole, with the last ids; where the corpus holds it, it is cut out and nothing is learnt across it.
     reserved_tokens: so many special tokens `<|reserved_0|>`, `<|reserved_1|>`, ... behind the others, for later use.
