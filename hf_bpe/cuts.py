@@ -16,8 +16,9 @@ __all__ = ["can_cut", "last_cut", "normalizes_parts"]
 _IN_TEXT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])")
 _IN_UTF8 = re.compile(rb"(?<=[!-~]\n)(?=[A-Za-z0-9])")  # a byte beyond ASCII may be the last of white space
 
-_SEARCHED = 1 << 16
-"""Characters or bytes at the end of a text that nearly always hold a cut; a text in which they do not is kept whole."""
+_SEARCHED = 1 << 11, 1 << 16
+"""Characters or bytes at the end of a text that often hold a cut, and that nearly always do: a text in which those do not is kept whole.
+Searching the many at once took a seventh of the time of counting words."""
 
 
 # Nothing joins with a line break or an ASCII letter in front of it, and what is no white space does not end in some once these
@@ -53,6 +54,10 @@ def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     (8, 0)
     """
     end = len(text) if end is None else end
-    start = max(0, end - _SEARCHED)
-    found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
-    return max((match.start() for match in found), default=0)
+    for searched in _SEARCHED:
+        start = max(0, end - searched)
+        found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
+        last = max((match.start() for match in found), default=0)
+        if last:
+            return last
+    return 0
