@@ -191,7 +191,7 @@ def test_a_damaged_state_is_named(begun, corpus) -> None:
     content = state.read_text()
     for damaged in ("", "{}", content[:-5], content.replace('"version": 1', '"version": 7')):
         state.write_text(damaged)
-        with pytest.raises(FormatError, match="state.json: .*remove"):
+        with pytest.raises(FormatError, match=r"state.json: .*remove"):
             count(corpus, output=begun)
     state.write_text(content)
     next(folder.glob("run-*")).unlink()
@@ -210,7 +210,7 @@ def test_a_complete_output_is_not_counted_again(corpus, tmp_path, monkeypatch) -
     with pytest.raises(WordCountsMismatch, match="- pattern"):
         count(corpus, output=output, pattern="gpt2")
     write_jsonl(corpus / "a0.jsonl", ["changed"])
-    with pytest.raises(ResumeRefused, match="a0.jsonl changed since"):
+    with pytest.raises(ResumeRefused, match=r"a0.jsonl changed since"):
         count(corpus, output=output)
 
 
@@ -226,7 +226,7 @@ def test_more_text_is_added_to_a_saved_count(corpus, tmp_path) -> None:
     assert b"quetzal" not in first
     for times in (1, 2):  # what is no file has no name to be known by
         assert as_dict(count(iter(["quetzal"]), output=output, add=True))[b"quetzal"] == times
-    with pytest.raises(FormatError, match="out.parquet: holds other counts than when it was opened; load it again"):
+    with pytest.raises(FormatError, match=r"out.parquet: holds other counts than when it was opened; load it again"):
         as_dict(added)
 
 
