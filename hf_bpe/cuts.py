@@ -19,7 +19,7 @@ _IN_TEXT = re.compile(
     r"\u30A1-\u30FA\u4E00-\u9FBF\uAC00-\uD77F])"
 )
 _IN_UTF8 = re.compile(
-    rb"""(?:(?<=[!-~]\n) | (?<=[\x80-\xBF]\n)  # the last byte of a character that is none of the white space beyond ASCII:
+    rb"""(?:(?<=[\x00-\x08\x0E-\x1B!-\x7F]\n) | (?<=[\x80-\xBF]\n)  # the last byte of a character that is none of the white space beyond ASCII:
             (?<!\xC2[\x85\xA0]\n) (?<!\xE1\x9A\x80\n) (?<!\xE2\x80[\x80-\x8A\xA8\xA9\xAF]\n) (?<!\xE2\x81\x9F\n) (?<!\xE3\x80\x80\n))
          (?= [A-Za-z0-9] | \xCE[\xB1-\xBF] | \xCF[\x80-\x89] | \xD0[\x90-\xBF] | \xD1[\x80-\x8F] | \xD7[\x90-\xAA]
            | \xD8[\xA7-\xBA] | \xD9[\x81-\x8A] | \xE0\xA4[\x85-\xB9]

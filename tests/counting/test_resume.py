@@ -141,6 +141,23 @@ def test_an_interrupted_iterable_is_compared_with_what_was_read_of_it(tmp_path, 
     assert as_dict(count(iter([*TEXTS, "one more"]), output=output)) == expected([*TEXTS, "one more"])
 
 
+def test_an_iterable_that_was_read_to_its_end_is_compared_too(tmp_path, monkeypatch) -> None:
+    output = tmp_path / "out.parquet"
+
+    def stopped(*_: object) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hf_bpe.training.counting.make.write_words", stopped)
+        with pytest.raises(Stopped):
+            count(iter(TEXTS), output=output)
+    for other in ([*TEXTS, "one more"], TEXTS[1:], TEXTS[:-1]):
+        with pytest.raises(ResumeRefused, match=r"holds more than the 120 texts|does not begin with the 120 texts"):
+            count(iter(other), output=output)
+    assert as_dict(count(iter(TEXTS), output=output)) == expected(TEXTS)
+    assert leftovers(output) == []
+
+
 def stopping(events: Iterator[object], after: int) -> Iterator[object]:
     for number, event in enumerate(events):
         if number == after:
