@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import string
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hf_bpe.normalizers import NormalizerStep
 from hf_bpe.patterns import find_named_pattern
@@ -13,12 +14,11 @@ __all__ = ["can_cut", "last_cut", "normalizes_parts"]
 # A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
 # before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
 # reaches over the break, and the only look-ahead, \s+(?!\S), cannot shorten a run of one. Hence text may be cut there.
-_IN_TEXT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])")
-_IN_UTF8 = re.compile(rb"(?<=[!-~]\n)(?=[A-Za-z0-9])")  # a byte beyond ASCII may be the last of white space
+_SEARCHED = 1 << 16
+"""Characters or bytes at the end of a text that nearly always hold a cut; a text in which they do not is kept whole."""
 
-_SEARCHED = 1 << 11, 1 << 16
-"""Characters or bytes at the end of a text that often hold a cut, and that nearly always do: a text in which those do not is kept whole.
-Searching the many at once took a seventh of the time of counting words."""
+_LETTERS_AND_DIGITS = frozenset(string.ascii_letters + string.digits)
+_VISIBLE = range(ord("!"), ord("~") + 1)  # a byte beyond ASCII may be the last of white space
 
 
 # Nothing joins with a line break or an ASCII letter in front of it, and what is no white space does not end in some once these
@@ -54,10 +54,22 @@ def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     (8, 0)
     """
     end = len(text) if end is None else end
-    for searched in _SEARCHED:
-        start = max(0, end - searched)
-        found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
-        last = max((match.start() for match in found), default=0)
-        if last:
-            return last
+    start = max(0, end - _SEARCHED)
+    searched: Any = text
+    may_cut: Callable[[Any, Any], bool]
+    newline: str | bytes
+    newline, may_cut = ("\n", _may_cut_text) if isinstance(text, str) else (b"\n", _may_cut_utf8)
+    place = end - 1
+    # From the end: a regular expression over all of it took a seventh of the time of counting words.
+    while (place := searched.rfind(newline, start, place)) > 0:
+        if may_cut(searched[place - 1], searched[place + 1]):
+            return place + 1
     return 0
+
+
+def _may_cut_text(before: str, after: str) -> bool:
+    return after in _LETTERS_AND_DIGITS and not before.isspace()
+
+
+def _may_cut_utf8(before: int, after: int) -> bool:
+    return before in _VISIBLE and chr(after) in _LETTERS_AND_DIGITS
