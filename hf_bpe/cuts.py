@@ -59,7 +59,7 @@ def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     may_cut: Callable[[Any, Any], bool]
     newline: str | bytes
     newline, may_cut = ("\n", _may_cut_text) if isinstance(text, str) else (b"\n", _may_cut_utf8)
-    place = end - 1
+    place = max(0, end - 1)
     # From the end: a regular expression over all of it took a seventh of the time of counting words.
     while (place := searched.rfind(newline, start, place)) > 0:
         if may_cut(searched[place - 1], searched[place + 1]):

@@ -47,10 +47,12 @@ class ReferenceCounter:
 
     @property
     def nbytes(self) -> int:
+        """What it takes up in memory."""
         # As measured for words of eight bytes: the objects, and their places in the table.
         return 150 * len(self._counts)
 
     def add(self, data: bytes, offsets: Offsets) -> None:
+        """Count the pieces of texts."""
         for start, end in pairwise(offsets.tolist()):
             for part in split_on_added_tokens(data[start:end].decode(), self._specials):
                 if isinstance(part, str):
@@ -58,6 +60,7 @@ class ReferenceCounter:
                     self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
 
     def take(self) -> Words:
+        """What was counted so far, sorted. Counting begins anew."""
         words = sorted_words(self._counts.items())
         self._counts = Counter()
         return words
@@ -69,6 +72,7 @@ class ReferenceCounter:
         return words
 
     def absorb(self, other: ReferenceCounter) -> None:
+        """Add what another has counted, which begins anew."""
         self._counts.update(other._counts)
         other._counts = Counter()
 
