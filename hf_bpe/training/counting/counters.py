@@ -47,11 +47,7 @@ class ReferenceCounter:
 
     @property
     def nbytes(self) -> int:
-<<<<<<< HEAD
-        """What it takes up in memory."""
-=======
         """About what it takes up in memory."""
->>>>>>> counts
         # As measured for words of eight bytes: the objects, and their places in the table.
         return 150 * len(self._counts)
 
@@ -76,11 +72,7 @@ class ReferenceCounter:
         return words
 
     def absorb(self, other: ReferenceCounter) -> None:
-<<<<<<< HEAD
-        """Add what another has counted, which begins anew."""
-=======
         """Add all that another has counted, which begins anew."""
->>>>>>> counts
         self._counts.update(other._counts)
         other._counts = Counter()
 
