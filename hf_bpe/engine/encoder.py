@@ -333,6 +333,17 @@ class Encoder:
         policy, threads = self._policy(allowed_special, disallowed_special), thread_count(num_threads)
         return Alignment(*self._engine.place(_batch(texts), policy, threads, "characters").arrays())
 
+    def place(
+        self, text: str, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """`encode_with_offsets` in lists, with the characters that the `tokenizers` library gives to spaces that a SentencePiece
+        model adds, or leaves one of.
+
+        >>> encoder.place("hello world")  # doctest: +SKIP
+        ([15339, 1917], [(0, 5), (5, 11)])
+        """
+        return self._engine.place_one(text, self._policy(allowed_special, disallowed_special), "stock")
+
     def place_batch(
         self,
         texts: Sequence[str],
@@ -341,8 +352,7 @@ class Encoder:
         allowed_special: SpecialTokens | None = None,
         disallowed_special: SpecialTokens | None = None,
     ) -> Places:
-        """What `align_batch` finds, to be had as lists, with the characters that the `tokenizers` library gives to spaces that a
-        SentencePiece model adds, or leaves one of.
+        """What `align_batch` finds, to be had as lists, with places as `place` has them.
 
         >>> encoder.place_batch(["hello world", "hello"]).offsets()  # doctest: +SKIP
         [[(0, 5), (5, 11)], [(0, 5)]]

@@ -151,6 +151,11 @@ class Engine:
         `num_threads` threads.
         """
 
+    def place_one(
+        self, text: str, policy: Policy, unit: Literal["bytes", "characters", "stock"]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The same for one text: its ids, and first and last + 1 of each."""
+
     def count(self, text: str, policy: Policy) -> int:
         """How many ids `encode` gives."""
 

@@ -70,6 +70,11 @@ class Face(Reference):
             rows = [stock_places(as_unicode(text), row, rules) for text, row in zip(texts, rows, strict=True)]
         return PlacedRows(rows)
 
+    def place_one(self, text: str, policy: ReferencePolicy, unit: Unit) -> tuple[list[int], list[tuple[int, int]]]:
+        """Ids and places of one text."""
+        placed = self.place([text], policy, 1, unit)
+        return placed.ids()[0], placed.offsets()[0]
+
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""
         return len(self.encode(text, policy))
@@ -116,10 +121,15 @@ class PlacedRows:
     def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The same as arrays, and whether each id is an added token that was found."""
         found = [placed for row in self._rows for placed in row]
-        columns = zip(*found, strict=True) if found else ((),) * len(Placed._fields)
-        kinds = (np.uint32, np.int64, np.int64, np.uint32, np.bool_)
-        ids, starts, stops, pieces, added = (np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))
-        return ids, starts, stops, pieces, added, np.array(self.bounds(), np.int64)
+        ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
+        return (
+            np.array(ids, dtype=np.uint32),
+            np.array(starts, dtype=np.int64),
+            np.array(stops, dtype=np.int64),
+            np.array(pieces, dtype=np.uint32),
+            np.array(added, dtype=np.bool_),
+            np.array(self.bounds(), dtype=np.int64),
+        )
 
 
 def _begins(rows: Sequence[Sequence[Any]]) -> NDArray[np.int64]:

@@ -61,7 +61,11 @@ class Encoding:
         recipe, row = self._recipe, self._row
         if recipe is None or row is None:
             return []
-        return recipe.align([row], windows=windows)[0] if self._placed is None else recipe.align_placed(row, *self._placed, windows=windows)
+        return (
+            recipe.align([row], windows=windows)[0]
+            if self._placed is None
+            else recipe.align_placed(row, *self._placed, windows=windows)
+        )
 
     # -- columns ------------------------------------------------------------------------------------------------------
 

@@ -31,9 +31,7 @@ class PlacedTexts:
 
     def __init__(self, texts: Sequence[str], vocabulary: Vocabulary, template: SequenceTemplate, special: Any) -> None:
         threads = 1 if len(texts) == 1 else None  # to ask how many processors there are takes as long as a short text
-        self._found = vocabulary.encoder.place_batch(
-            texts, num_threads=threads, allowed_special=special, disallowed_special=()
-        )
+        self._found = vocabulary.encoder.place_batch(texts, num_threads=threads, allowed_special=special, disallowed_special=())
         self._texts, self._vocabulary, self._template = texts, vocabulary, template
 
     def new_ids(self) -> list[list[int]]:

@@ -82,7 +82,7 @@ def in_lists(
 
 def with_offsets(recipe: Recipe, batch: Batch, names: Sequence[str], choose: ChoosePadding) -> Result:
     """The same with offsets."""
-    if recipe.cuts is not None and recipe.template.trims:
+    if recipe.template.trims:  # which go by where windows begin
         return in_windows(recipe, batch, names, choose, windows=False)
     texts, numbers = number_texts(batch.rows)
     placed = PlacedTexts(texts, recipe.vocabulary, recipe.template, recipe.special)

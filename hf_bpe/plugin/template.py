@@ -68,7 +68,12 @@ class SequenceTemplate:
 
     def count_added(self, pair: bool) -> int:
         """How many special tokens come with a text, or a pair."""
-        return sum(len(piece.ids) for piece in self.pieces(pair))
+        return self._added[pair]
+
+    @cached_property
+    def _added(self) -> tuple[int, int]:
+        of_single, of_pair = (sum(len(piece.ids) for piece in pieces) for pieces in (self.single, self.pair))
+        return of_single, of_pair
 
     def ids(self, first: list[int], second: list[int] | None) -> list[int]:
         """The ids of the whole.

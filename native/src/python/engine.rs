@@ -37,7 +37,7 @@ pub struct Policy(model::Policy);
 /// A tokenizer ready to run.
 #[pyclass(frozen, module = "hf_bpe.engine.native")]
 pub struct Engine {
-    model: Model,
+    pub(super) model: Model,
     pub(super) ints: SharedInts,
 }
 
@@ -222,17 +222,16 @@ impl Engine {
     }
 
     /// `unit`: "bytes", "characters" or "stock".
-    fn place(slf: &Bound<'_, Self>, texts: Vec<Text>, policy: &Policy, num_threads: usize, unit: &str) -> PyResult<Places> {
-        let unit = match unit {
-            "bytes" => Unit::Bytes,
-            "characters" => Unit::Characters,
-            "stock" => Unit::Stock,
-            other => return Err(PyValueError::new_err(format!("unit is {other:?}"))),
-        };
+    fn place(slf: &Bound<'_, Self>, texts: Vec<Text>, policy: &Policy, num_threads: usize, unit: Unit) -> PyResult<Places> {
         let bytes = texts.iter().map(|text| text.as_str().len()).sum();
         let model = &slf.get().model;
         let found = run(slf.py(), bytes, || places::encode(model, &policy.0, &texts, num_threads, unit))?;
         Ok(Places::new(slf.clone().unbind(), found))
+    }
+
+    /// Ids and places of one text.
+    fn place_one<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, unit: Unit) -> PyResult<places::Lists<'py>> {
+        places::lists(py, self, &policy.0, &text, unit)
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {

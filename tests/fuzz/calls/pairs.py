@@ -90,7 +90,7 @@ class Pair:
         along white space that the normalizer changes: stock leaves out as many characters as there were afterwards.
         """
         holds_named_twice = any(content in text for text in texts_in(arguments) for content in self._named_twice)
-        return self.ours._template.trims_offsets and (holds_named_twice or self._takes_changed_space)
+        return bool(self.ours._template.trims) and (holds_named_twice or self._takes_changed_space)
 
     @cached_property
     def _takes_changed_space(self) -> bool:
