@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from conversion.format import Given
 from conversion.registry import FORMATS, locate
 from conversion.tiktoken import to_tiktoken_encoding
 from conversion.verdict import Verdict
+from hf_bpe.files import path_of
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def load(
     SentencePiece BPE model.
     """
     given = Given(pattern, special_tokens)
-    source, chosen = locate(Path(path), format)
+    source, chosen = locate(path_of(path), format)
     return chosen.read(source, given)

@@ -244,6 +244,30 @@ class EncodingMethods(VocabularyMethods):
             data, result.encodings, tensor_type=return_tensors, n_sequences=sequences if result.encodings else None
         )
 
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: Any = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Any = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Fill up what was encoded before; as in every transformers tokenizer."""
+        check_sizes(max_length=max_length, pad_to_multiple_of=pad_to_multiple_of)
+        return super().pad(
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of or None,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
+        )
+
     def _columns(self, **wanted: bool | None) -> list[str]:
         """The columns of the result. `wanted`: column -> yes, no, or None for what `model_input_names` says."""
         usual = self.model_input_names

@@ -19,7 +19,7 @@ from conversion.tiktoken import FORMAT as TIKTOKEN
 from hf_bpe.errors import FormatError, HubError, HubNotFound, HubUnreachable
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Origin", "check_named_file", "why_missing"]
+__all__ = ["Origin", "check_name", "why_missing"]
 
 _STOCK_PAIR = ("vocab.json", "merges.txt")
 _PAIRS = (("encoder.json", "vocab.bpe"), _STOCK_PAIR)
@@ -107,7 +107,6 @@ class Origin:
 
     def _names_on_the_hub(self) -> list[str]:
         from huggingface_hub import HfApi, is_offline_mode, snapshot_download
-        from huggingface_hub.errors import HTTPError
 
         if not self.name or Path(self.name).is_file():
             return []
@@ -118,12 +117,7 @@ class Origin:
                 snapshot_download(self.name, cache_dir=self.hub.get("cache_dir"), local_files_only=True, **reached), below
             )
             return sorted(path.name for path in cached.iterdir())
-        try:
-            listed = HfApi().list_repo_files(self.name, **reached)
-        except HTTPError as error:  # of whichever library it uses: no OSError, as transformers makes of it
-            raise HubUnreachable(
-                f"{self.name!r}: there is no such folder or file here, and the Hub does not answer; check the path: {error}"
-            ) from error
+        listed = HfApi().list_repo_files(self.name, **reached)
         return sorted(name.removeprefix(below) for name in listed if name.startswith(below))
 
     def _fetch(self, wanted: Iterable[str], names: Iterable[str]) -> Path:
@@ -134,30 +128,39 @@ class Origin:
         return Path(str(paths[0]))
 
 
-def check_named_file(name: str | os.PathLike[str]) -> None:
-    """Raise `HubNotFound` for the path of a file that is not there, before anybody asks the Hub for a repository of that name."""
-    path = Path(name)
-    if path.suffix in (".json", ".model", _RANKS) and not path.exists():
-        raise HubNotFound(f"{os.fspath(name)!r}: there is no such folder or file here; check the path")
-
-
-def why_missing(name: str | os.PathLike[str], error: OSError) -> HubError | None:
-    """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+def check_name(name: str | os.PathLike[str]) -> None:
+    """Raise `HubNotFound` for what is not here and is no repository either, before anybody asks the Hub for one of that name."""
+    from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     name = os.fspath(name)
-    if Path(name).exists():
-        return None
+    if not name:
+        raise HubNotFound("the name is empty; pass a folder, a file, or the name of a repository")
+    path = Path(name)
+    if path.exists():
+        return
     try:
         validate_repo_id(name)
     except HFValidationError:
-        return HubNotFound(
+        raise HubNotFound(
             f"{name!r}: there is no such folder or file here, and no repository can have that name; check the path"
-        )
-    if isinstance(error, LocalEntryNotFoundError):
+        ) from None
+    if path.suffix in (".json", ".model", _RANKS):
+        raise HubNotFound(f"{name!r}: there is no such folder or file here; check the path")
+
+
+def why_missing(name: str | os.PathLike[str], error: Exception) -> HubError | None:
+    """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    name = os.fspath(name)
+    if isinstance(error, LocalEntryNotFoundError) and not Path(name).exists():
         return HubUnreachable(
             f"{name!r}: there is no such folder or file here, the cache holds no repository of that name, and the Hub was not asked "
             "(offline mode, or local_files_only=True); check the path, or download it first"
+        )
+    if not isinstance(error, OSError):  # of whichever library asks the Hub: no OSError, as transformers makes of it
+        return HubUnreachable(
+            f"{name!r}: there is no such folder or file here, and the Hub does not answer; check the path: {error}"
         )
     return None

@@ -82,7 +82,8 @@ class Pair:
         texts = [
             text.replace(" ", SPACE_SYMBOL) for text in texts_in(arguments)
         ]  # without the spaces that are put around stretches
-        return any(content.strip(SPACE_SYMBOL) in text for text in texts for content in self._never_made)
+        pieces = [content.replace(" ", SPACE_SYMBOL).strip(SPACE_SYMBOL) for content in self._never_made]
+        return any(piece in text for text in texts for piece in pieces)
 
     def trims_otherwise(self, arguments: tuple[Any, ...]) -> bool:
         """Whether offsets leave out white space, and a text holds some that is an added token and that merging makes too: a file
