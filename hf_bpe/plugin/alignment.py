@@ -113,7 +113,9 @@ class Recipe(NamedTuple):
     def align_placed(self, row: Row, placed: PlacedTexts, numbers: Numbers, *, windows: bool) -> list[Aligned]:
         """The same for a row whose texts were encoded already. numbers: which of them those are."""
         texts = [
-            Stretch(placed, of, not isinstance(text, str)) for text, of in zip(row, numbers, strict=True) if of is not None
+            Stretch(placed, of, not isinstance(text, str), is_second=place == 1)
+            for place, (text, of) in enumerate(zip(row, numbers, strict=True))
+            if of is not None
         ]
         return self._align(texts, windows)
 

@@ -83,7 +83,8 @@ class Encoding:
     def tokens(self) -> list[str | None]:
         """The token of each id, as in `get_vocab`."""
         if self._tokens is None:
-            self._tokens = list(map(self._recipe.vocabulary.token_of, self.ids))  # type: ignore[union-attr]
+            known = self._recipe.vocabulary.known_tokens  # type: ignore[union-attr]
+            self._tokens = [known[token_id] for token_id in self.ids]
         return self._tokens
 
     @property

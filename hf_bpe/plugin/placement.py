@@ -42,7 +42,7 @@ class PlacedTexts:
         """The characters of each id, the caller's own."""
         if not self._template.trims:
             return self._found.offsets()
-        starts, stops = self._trim(slice(None), is_first=False)
+        starts, stops = self._trim(slice(None), first_of=None)
         native, bounds = load_native(), self._found.arrays()[-1]
         if native is not None:
             pairs: list[list[Place]] = native.pairs(starts, stops, bounds)
@@ -70,22 +70,26 @@ class PlacedTexts:
         """The number of the piece of its text that each id is part of."""
         return self._found.pieces()
 
-    def from_first(self, offsets: list[Place], texts: range, start: int) -> list[Place]:
-        """The offsets of ids of some texts, the first of which is the id `start`, as they are where nothing comes before it."""
+    def from_first(self, offsets: list[Place], texts: range, start: int, *, is_second: bool) -> list[Place]:
+        """The offsets of ids of some texts, the first of which is the id `start`, as they are where nothing comes before it.
+
+        is_second: those of the second text of a pair.
+        """
         if not offsets or not self._template.trims:
             return offsets
         number = self.bounds[texts.start] + start
-        (begin,), (end,) = self._trim(slice(number, number + 1), is_first=True)
+        (begin,), (end,) = self._trim(slice(number, number + 1), first_of=int(is_second))
         return [(int(begin), int(end)), *offsets[1:]]
 
     @cached_property
     def _arrays(self) -> Alignment:
         return Alignment(*self._found.arrays())
 
-    def _trim(self, part: slice, *, is_first: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _trim(self, part: slice, *, first_of: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         starts, stops = self._arrays.starts[part], self._arrays.stops[part]
         for trim in self._template.trims:
-            keeps_one = (starts == 0) | (is_first and trim.knows_first) if trim.prefixes_space else np.zeros(len(starts), bool)
+            is_first = first_of is not None and not trim.behind_token[first_of]
+            keeps_one = ((starts == 0) | is_first) & trim.prefixes_space
             starts, stops = trimmed(starts, stops, self._spaces[part], keeps_one)
         return starts, stops
 
@@ -105,12 +109,13 @@ class PlacedTexts:
 class Stretch:
     """The ids of a text, or of some that are the words of one, or part of them.
 
-    of: which of the texts. kept: which of their ids; None: all.
+    of: which of the texts. is_second: of a pair. kept: which of their ids; None: all.
     """
 
     texts: PlacedTexts
     of: range
     is_words: bool
+    is_second: bool
     kept: slice | None = None
 
     def __len__(self) -> int:
@@ -119,7 +124,7 @@ class Stretch:
 
     def cut(self, kept: slice) -> Stretch:
         """Part of a whole one."""
-        return Stretch(self.texts, self.of, self.is_words, kept)
+        return Stretch(self.texts, self.of, self.is_words, self.is_second, kept)
 
     @property
     def ids(self) -> list[int]:
@@ -129,7 +134,8 @@ class Stretch:
     @property
     def offsets(self) -> list[Place]:
         """The characters of each, of the word or of the text."""
-        return self.texts.from_first(self._part(self.texts.offsets), self.of, 0 if self.kept is None else self.kept.start)
+        start = 0 if self.kept is None else self.kept.start
+        return self.texts.from_first(self._part(self.texts.offsets), self.of, start, is_second=self.is_second)
 
     @property
     def words(self) -> list[int]:

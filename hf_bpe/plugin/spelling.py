@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -34,8 +34,8 @@ class Spelling(Protocol):
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None if none can be."""
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
-        """The text behind written tokens. With each: whether it is an added token, which stands for itself."""
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
+        """The text behind written tokens. added: which of them stand for themselves."""
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids. It raises `UnknownTokenError` or `OverflowError` for one that is not in use."""
@@ -52,8 +52,13 @@ def spelling_of(spec: TokenizerSpec) -> Spelling:
     return ByteLevelSpelling() if spec.sentencepiece is None else PieceSpelling(spec.sentencepiece)
 
 
-_written = lru_cache(1 << 18)(bytes_to_token)  # servers ask for the same tokens again and again: 10 times as fast
-_bytes_of = lru_cache(1 << 18)(token_to_bytes)
+@lru_cache(1 << 18)  # callers ask for the same tokens again and again: 5 times as fast
+def _bytes_behind(token: str, is_added: bool) -> bytes:
+    """Those that a token is a spelling of, or its own."""
+    try:
+        return token.encode("utf-8", "replace") if is_added else token_to_bytes(token)
+    except ValueError:
+        return token.encode("utf-8", "replace")
 
 
 class ByteLevelSpelling:
@@ -63,7 +68,7 @@ class ByteLevelSpelling:
 
     def spell(self, token: bytes) -> str:
         """A token of the vocabulary as it is written."""
-        return _written(token)
+        return bytes_to_token(token)
 
     def spell_all(self, tokens: Iterable[bytes]) -> list[str]:
         """The same for many, in a tenth of the time."""
@@ -72,17 +77,13 @@ class ByteLevelSpelling:
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None where a character spells no byte."""
         try:
-            return _bytes_of(text)
+            return token_to_bytes(text)
         except ValueError:
             return None
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
         """The text behind written tokens; what is no spelling stands for itself."""
-        return b"".join(self._bytes_behind(*token) for token in tokens).decode("utf-8", "replace")
-
-    def _bytes_behind(self, token: str, is_added: bool) -> bytes:
-        content = None if is_added else self.read(token)
-        return token.encode("utf-8", "replace") if content is None else content
+        return b"".join([_bytes_behind(token, token in added) for token in tokens]).decode("utf-8", "replace")
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""
@@ -130,12 +131,12 @@ class PieceSpelling:
         except UnicodeEncodeError:
             return None
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
         """The text behind pieces; what is no piece stands for itself."""
         listed = list(tokens)
-        first = next((token for token in listed if token[0]), ("", False))
-        content = b"".join(self._bytes_behind(*token) for token in listed)
-        return self._text(content, self._leading == "one character" or self._loses_space(*first))
+        first = next(filter(None, listed), "")
+        content = b"".join([self._bytes_behind(token, token in added) for token in listed])
+        return self._text(content, self._leading == "one character" or self._loses_space(first, first in added))
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -31,11 +31,11 @@ class Trim:
     """Leaves the spaces that tokens begin and end with out of their offsets.
 
     prefixes_space: but for a single one that the text may not have had: of a token that stands where the text begins, and of the
-    first of a window. knows_first: unless a special token stood before that one by then.
+    first of a window. behind_token: of the first and the second text, whether a special token stood before that one by then.
     """
 
     prefixes_space: bool
-    knows_first: bool = True
+    behind_token: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SequenceTemplate:
     def bare(self) -> SequenceTemplate:
         """The same without special tokens."""
         single, pair = (tuple(piece for piece in pieces if piece.sequence) for pieces in (self.single, self.pair))
-        trims = tuple(replace(trim, knows_first=True) for trim in self.trims)
+        trims = tuple(Trim(trim.prefixes_space) for trim in self.trims)
         return SequenceTemplate(single, pair, trims=trims)
 
     def pieces(self, is_pair: bool) -> tuple[Piece, ...]:
@@ -167,11 +167,11 @@ def read_template(data: Mapping[str, Any] | None, where: str) -> SequenceTemplat
 def _trims(parts: Sequence[Mapping[str, Any]]) -> tuple[Trim, ...]:
     """Those of the post-processors that trim. BERT's and RoBERTa's join their tokens with the text, a template does not."""
     trims: list[Trim] = []
-    is_joined = False
+    behind_token = (False, False)
     for part in parts:
         if part["type"] in ("ByteLevel", "RobertaProcessing") and part.get("trim_offsets", True):
-            trims.append(Trim(bool(part.get("add_prefix_space", True)), knows_first=not is_joined))
-        is_joined = is_joined or part["type"] in ("BertProcessing", "RobertaProcessing")
+            trims.append(Trim(bool(part.get("add_prefix_space", True)), behind_token))
+        behind_token = _JOINED_BEFORE.get(part["type"], behind_token)
     return tuple(trims)
 
 
@@ -207,6 +207,8 @@ def _as_roberta(part: Mapping[str, Any]) -> tuple[_Pieces, _Pieces]:
     return single, (*single, stop, Piece("B", (), 0), stop)
 
 
+_JOINED_BEFORE = {"BertProcessing": (True, False), "RobertaProcessing": (True, True)}
+"""Whether a special token is put before the first and the second text."""
 _KINDS = {"TemplateProcessing": _as_stated, "BertProcessing": _as_bert, "RobertaProcessing": _as_roberta}
 
 

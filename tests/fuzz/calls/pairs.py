@@ -94,6 +94,13 @@ class Pair:
         return bool(self.ours._template.trims) and (holds_named_twice or self._takes_changed_space)
 
     @cached_property
+    def numbers_pieces(self) -> bool:
+        """Whether a ByteLevel post-processor stands behind the one that puts tokens around texts: stock counts those as texts."""
+        parts = (self.ours._template.source or {}).get("processors", ())
+        kinds = [part["type"] for part in parts]
+        return "ByteLevel" in kinds[1:] and kinds[0] != "ByteLevel"
+
+    @cached_property
     def _takes_changed_space(self) -> bool:
         spec = self.ours.spec
         changes_space = NormalizerReference(spec.normalizer).apply(" a  \u3000 ") != " a  \u3000 "
@@ -209,7 +216,7 @@ def _flags(generator: random.Random) -> dict[str, bool]:
 
 
 def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_level: bool) -> dict[str, Any] | None:
-    """None, one that trims offsets, a template, or both."""
+    """None, one that trims offsets, a template, or two that stand one before the other."""
     name, token_id = special
 
     def parts(text: str, type_id: int) -> list[dict[str, Any]]:
@@ -232,7 +239,14 @@ def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_
     if kind == 0:
         return trims
     if kind == 1:
-        return {"type": "Sequence", "processors": [trims, template]}
+        joined = {"type": "BertProcessing", "cls": [name, token_id], "sep": [name, token_id]}
+        trimming = {
+            "type": "RobertaProcessing",
+            "trim_offsets": generator.random() < 0.5,
+            "add_prefix_space": generator.random() < 0.5,
+        }
+        other = generator.choice((template, joined, {**joined, **trimming}))
+        return {"type": "Sequence", "processors": generator.sample([trims, other], 2)}
     return None if kind == 2 else template
 
 
