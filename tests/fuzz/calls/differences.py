@@ -82,6 +82,8 @@ def _passed_over(pair: Pair, arguments: tuple[Any, ...]) -> frozenset[str]:
         names += ("offset_mapping", "offsets", "char_to_token", "char_to_word", "token_to_chars", "word_to_chars")
     if pair.holds_unmade_piece(arguments):
         names += ("word_ids", "words", "char_to_word", "token_to_word", "word_to_chars", "word_to_tokens")
+    if pair.has_types_of_its_own:
+        names += ("token_type_ids", "type_ids")
     if pair.numbers_pieces:
         names += ("sequence_ids", "n_sequences", "token_to_sequence", "token_to_chars", "token_to_word")
         names += ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars")

@@ -96,9 +96,17 @@ class Pair:
     @cached_property
     def numbers_pieces(self) -> bool:
         """Whether a ByteLevel post-processor stands behind the one that puts tokens around texts: stock counts those as texts."""
-        parts = (self.ours._template.source or {}).get("processors", ())
-        kinds = [part["type"] for part in parts]
-        return "ByteLevel" in kinds[1:] and kinds[0] != "ByteLevel"
+        return "ByteLevel" in self._processors[1:] and self._processors[0] != "ByteLevel"
+
+    @cached_property
+    def has_types_of_its_own(self) -> bool:
+        """Whether the second text of a pair is of type 0: in overflowing windows stock has 1."""
+        return "RobertaProcessing" in self._processors
+
+    @cached_property
+    def _processors(self) -> list[str]:
+        source = self.ours._template.source or {}
+        return [part["type"] for part in source.get("processors", ())]
 
     @cached_property
     def _takes_changed_space(self) -> bool:
