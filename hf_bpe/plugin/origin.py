@@ -13,9 +13,6 @@ from typing import Any
 import conversion
 from conversion.class_beside import CONFIG_FILES, class_beside
 from conversion.format import Given
-from conversion.registry import format_for_reading
-from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
-from conversion.tiktoken import FORMAT as TIKTOKEN
 from hf_bpe.errors import FormatError, HubError, HubNotFound, HubUnreachable
 from hf_bpe.spec import TokenizerSpec
 
@@ -56,6 +53,8 @@ class Origin:
 
     def class_for(self, file: Path) -> str | None:
         """The class of transformers that alone knows how a pair of files is run; None where the files, a sidecar or the caller say it."""
+        from conversion.sidecar import FOLDER_SIDECAR  # most folders hold a tokenizer.json, which needs none of this
+
         is_said = self.given != Given() or not file.is_dir() or (file / FOLDER_SIDECAR).exists()
         return None if is_said or not all((file / name).exists() for name in _STOCK_PAIR) else class_beside(file)
 
@@ -64,6 +63,10 @@ class Origin:
 
         Raises `FormatError` for a rank file of which nobody says how text is split or which tokens are special.
         """
+        from conversion.registry import format_for_reading
+        from conversion.sidecar import file_sidecar
+        from conversion.tiktoken import FORMAT as TIKTOKEN
+
         said: dict[str, Any] = {} if self.given.pattern is ... else {"pattern": self.given.pattern}
         special = self.given.special_tokens
         if special is None and format_for_reading(file) is TIKTOKEN and not file.with_name(file_sidecar(file.name)).exists():
@@ -90,6 +93,8 @@ class Origin:
 
     def other_file(self) -> Path:
         """What holds the tokenizer, downloaded if need be. Raises `FormatError` where there is nothing, or several."""
+        from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
+
         folder = Path(self.name, self.hub.get("subfolder") or "")
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else self._names_on_the_hub()
         pair = next((pair for pair in _PAIRS if set(pair) <= set(names)), None)
