@@ -120,17 +120,17 @@ def same_tokens(pair: Pair, ours: Sequence[str | None], stock: Sequence[str | No
     """Whether two lists mean the same tokens: stock has added tokens with the space they took along, or normalised, and those that
     merging made spelled as bytes.
     """
-    contents = {content.strip(): content for content in pair.contents}
-    contents |= {name.strip(): content for name, content in pair.renamed.items()}
+    named = [(content, content) for content in pair.contents] + list(pair.renamed.items())
 
     def is_same(mine: str | None, theirs: str | None) -> bool:
         if mine == theirs or mine is None or theirs is None:
             return mine == theirs
         if theirs.isspace():  # such a token with more white space that it took along: which one it was cannot be told
             return mine.isspace()
-        return bool(
-            pair.ours.convert_tokens_to_ids([contents.get(theirs.strip(), theirs)]) == pair.ours.convert_tokens_to_ids([mine])
-        )
+        meant = [
+            content for name, content in named if name.strip() == theirs.strip()
+        ]  # two, if one is spelled as the other is normalised
+        return pair.ours.convert_tokens_to_ids(mine) in pair.ours.convert_tokens_to_ids(meant or [theirs])
 
     return not isinstance(stock, BaseException) and len(ours) == len(stock) and all(map(is_same, ours, stock))
 
