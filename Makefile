@@ -34,6 +34,7 @@ format: $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.encode
 	$(BIN)/python -m benchmarks.train
+	$(BIN)/python -m benchmarks.plugin
 
 # FUZZ: what all take, such as FUZZ="--seed 7". TEXTS: what the first two, and conversions, take, such as
 # TEXTS="--vocabularies DIR --corpus FILE".

@@ -8,6 +8,7 @@ than nothing.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
@@ -55,11 +56,12 @@ class Call(NamedTuple):
     goal: float | None = None
 
 
-def calls(documents: list[str]) -> dict[str, Call]:
-    """By name."""
+def calls(documents: list[str], tokens: list[str]) -> dict[str, Call]:
+    """By name. tokens: as many as `IDS`."""
     return {
         "25 characters": Call(lambda t: t(SHORT), MANY, 0.35),
-        "25 characters, offsets": Call(lambda t: t(SHORT, return_offsets_mapping=True), MANY),
+        "25 characters, offsets": Call(lambda t: t(SHORT, return_offsets_mapping=True), MANY, 0.35),
+        "25 characters, truncation": Call(lambda t: t(SHORT, truncation=True, max_length=512), MANY),
         "1,000 documents": Call(lambda t: t(documents)),
         "the same, padding": Call(lambda t: t(documents, padding=True)),
         "the same, padding, np": Call(lambda t: t(documents, padding=True, return_tensors="np"), goal=0.1),
@@ -73,6 +75,9 @@ def calls(documents: list[str]) -> dict[str, Call]:
         "get_added_vocab": Call(lambda t: t.get_added_vocab(), MANY),
         "all_special_ids": Call(lambda t: t.all_special_ids, MANY),
         "decode 100 ids": Call(lambda t: t.decode(IDS), MANY),
+        "convert_ids_to_tokens": Call(lambda t: t.convert_ids_to_tokens(IDS), MANY),
+        "convert_tokens_to_ids": Call(lambda t: t.convert_tokens_to_ids(tokens), MANY),
+        "convert_tokens_to_string": Call(lambda t: t.convert_tokens_to_string(tokens), MANY),
     }
 
 
@@ -120,7 +125,7 @@ def measure(name: str, folder: str, rounds: int, documents: list[str]) -> None:
     ours, stock = HfBpeTokenizer.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder)
     heads = ("hf-bpe, cpu", "clock", "stock, cpu", "clock", "  cpu", "  clock")
     print(f"\n{name:26}", *(f"{head:>11}" for head in heads[:4]), *heads[4:], "  (milliseconds, ratios)")
-    for called, (make, times, goal) in calls(documents).items():
+    for called, (make, times, goal) in calls(documents, stock.convert_ids_to_tokens(IDS)).items():
         if plain(make(ours)) != plain(make(stock)):
             raise SystemExit(f"{name}, {called}: not the same result")
 
@@ -156,9 +161,12 @@ def main() -> None:
         for name in ("cl100k", "mistral_v1"):
             measure(name, f"{folder}/{name}", options.rounds, documents)
         if options.loads:
-            ours, stock = (LOADS[side].format(f"{folder}/tekken") for side in ("hf-bpe", "stock"))
-            print(f"\nAutoTokenizer.from_pretrained, {len(tekken.vocab):,} tokens, in a new interpreter, imports included")
-            report("tekken", *in_turns(options.loads, lambda: spent_on_program(ours), lambda: spent_on_program(stock)), goal=1)
+            print("\nAutoTokenizer.from_pretrained in a new interpreter, imports included")
+            for name, spec in {"cl100k": cl100k, "tekken": tekken}.items():
+                ours, stock = (
+                    functools.partial(spent_on_program, LOADS[side].format(f"{folder}/{name}")) for side in ("hf-bpe", "stock")
+                )
+                report(f"{name}, {len(spec.vocab):,} tokens", *in_turns(options.loads, ours, stock), goal=1)
 
 
 def enough(documents: Iterable[str], characters: int) -> Iterable[str]:

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conversion.converting import Converted, check, convert, save
-from conversion.format import Given
-from conversion.registry import FORMATS, locate
-from conversion.tiktoken import to_tiktoken_encoding
-from conversion.verdict import Verdict
+from hf_bpe.files import path_of
+from hf_bpe.lazy_names import lazy_names
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
+    from conversion.converting import Converted, check, convert, save
+    from conversion.tiktoken import to_tiktoken_encoding
+    from conversion.verdict import Verdict
     from conversion.verification.report import Difference, VerifyReport, verify
 
 __all__ = [
@@ -39,12 +38,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in ("Difference", "VerifyReport", "verify"):  # the official libraries' side, which loading does not need
-        raise AttributeError(f"module 'conversion' has no attribute {name!r}")
-    from conversion import verification
-
-    return getattr(verification, name)
+# Imported when first asked for: who loads a tokenizer.json, as the class for transformers does, needs none of them.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "conversion.converting": ("Converted", "check", "convert", "save"),
+        "conversion.tiktoken": ("to_tiktoken_encoding",),
+        "conversion.verdict": ("Verdict",),
+        "conversion.verification": ("Difference", "VerifyReport", "verify"),
+    },
+)
 
 
 def formats() -> dict[str, str]:
@@ -54,6 +57,8 @@ def formats() -> dict[str, str]:
     ['gguf', 'gpt2', 'huggingface', 'minbpe', 'sentencepiece', 'sentencepiece-vocab', 'tekken', 'tiktoken', 'tiktoken-plugin', \
 'tokenizer.json', 'vocab-merges']
     """
+    from conversion.registry import FORMATS
+
     return {known.name: known.description for known in FORMATS.values()}
 
 
@@ -73,6 +78,9 @@ def load(
     Raises `FormatError` for a damaged file, `ConversionRefused` for a sound one that is neither byte-level BPE nor a
     SentencePiece BPE model.
     """
+    from conversion.format import Given
+    from conversion.registry import locate
+
     given = Given(pattern, special_tokens)
-    source, chosen = locate(Path(path), format)
+    source, chosen = locate(path_of(path), format)
     return chosen.read(source, given)

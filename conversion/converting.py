@@ -26,7 +26,7 @@ from conversion.tokenizer_json import from_dict
 from conversion.verdict import Checks, Verdict
 from hf_bpe.corpus.sources import find_sources
 from hf_bpe.errors import ConversionRefused, FormatError
-from hf_bpe.files import write_atomically
+from hf_bpe.files import path_of, write_atomically
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def convert(
     source: where the spec was read. Into a Hugging Face folder goes, from another one, what it says beyond the ids: which tokens
         begin and end a text, the chat template, settings. What a target does not say of that, the verdict lists as left out.
     """
-    return _convert(spec, Path(path), format, allow_lossy, dry_run, corpus, source)
+    return _convert(spec, path_of(path), format, allow_lossy, dry_run, corpus, source)
 
 
 def _convert(
@@ -117,7 +117,7 @@ def save(
     allow_lossy: write the nearest file where the format cannot hold the tokenizer exactly, instead of raising
         `ConversionRefused`, with a report of what is lost beside it, and its text as a warning.
     """
-    converted = _convert(spec, Path(path), format, allow_lossy)
+    converted = _convert(spec, path_of(path), format, allow_lossy)
     if converted.verdict.kind == "lossy":
         warnings.warn(f"{os.fspath(path)} is not exact\n{converted.verdict.summary()}", stacklevel=2)
     return list(converted.paths)

@@ -73,6 +73,8 @@ def usable_vocab(spec: TokenizerSpec) -> dict[bytes, int]:
     What every byte-level file is made of. Raises `ConversionRefused` for a SentencePiece model: its pieces are no byte strings
     that a list of merges makes.
     """
+    if not isinstance(spec, TokenizerSpec):
+        raise TypeError(f"a TokenizerSpec is converted, as conversion.load gives it; not {spec!r:.80}")
     if spec.dialect == "sentencepiece":
         raise ConversionRefused(
             "this is a SentencePiece model, which merges characters by the scores of pieces; a byte-level file cannot hold it. Save it "

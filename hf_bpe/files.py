@@ -10,7 +10,20 @@ from pathlib import Path
 
 from hf_bpe.errors import FormatError
 
-__all__ = ["read_bytes", "read_text", "text_of", "write_atomically"]
+__all__ = ["path_of", "read_bytes", "read_text", "text_of", "write_atomically"]
+
+
+def path_of(given: str | os.PathLike[str]) -> Path:
+    """What somebody gave as a path. An empty one, to `Path` the current folder, is refused: it is a variable nobody set.
+
+    >>> path_of("")
+    Traceback (most recent call last):
+    ...
+    hf_bpe.errors.FormatError: the path is empty; give a file or a folder (the current one is ".")
+    """
+    if not os.fspath(given):
+        raise FormatError('the path is empty; give a file or a folder (the current one is ".")')
+    return Path(given)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

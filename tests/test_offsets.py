@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from conversion import tokenizer_json
 from hf_bpe import AddedToken, DisallowedSpecialTokenError, Encoder, TokenizerSpec
-from tests.support.pieces import bytes_as_pieces_spec
+from tests.support.pieces import bytes_as_pieces_spec, random_pieces_spec
 from tests.support.text import difficult_text, generated_text, plain_text
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec, gpt2_spec, random_specs
 
@@ -203,3 +205,55 @@ def test_one_text_of_a_batch_refuses_all_of_it(engine: Any) -> None:
         encoder.align_batch(["a", 5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="not one str"):
         encoder.align_batch("ab")
+
+
+def parts(places: Any) -> list[Any]:
+    return [places.ids(), places.offsets(), places.pieces(), places.bounds(), *(column.tolist() for column in places.arrays())]
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 10**6), texts=st.lists(st.one_of(st.text("ab  é\u2581中<s>", max_size=12), plain_text()), max_size=4)
+)
+def test_engines_agree_on_places_of_stock_classes(seed: int, texts: list[str]) -> None:
+    generator = random.Random(seed)
+    spec = random_pieces_spec(generator, generator.choice(("abc\u2581", "ab é\u2581", "a\u2581中國")))
+    rules = spec.sentencepiece
+    assert rules is not None
+    spaces = {
+        name: generator.random() < 0.5
+        for name in ("treat_whitespace_as_suffix", "remove_extra_whitespaces", "escape_whitespaces")
+    }
+    scheme = generator.choice(("always", "first", "never"))
+    spec = spec.replace(sentencepiece=replace(rules, prepend_scheme=scheme, **spaces)).with_added_tokens(["<s>"])
+    native, reference = Encoder(spec, engine="native"), Encoder(spec, engine="reference")
+    found, expected = (engine.place_batch(texts, allowed_special="all") for engine in (native, reference))
+    assert parts(found) == parts(expected)
+    for number, text in enumerate(texts):
+        alone = native.place(text, allowed_special="all")
+        assert alone == reference.place(text, allowed_special="all")
+        assert alone == (found.ids()[number], found.offsets()[number])
+
+
+def test_lists_of_places_are_the_arrays_wherever_in_a_long_text_and_however_long_a_token() -> None:
+    long = "x" * 40
+    spec = byte_spec(
+        r"\p{L}+|[^\p{L}]+", added_tokens=(AddedToken(long, 300, special=False), AddedToken("<s>", 301, special=False))
+    )
+    encoder = Encoder(spec, engine="native")
+    texts = ["ab " * 6000 + long, "é中<s>" * 5000, long * 300, ""]
+    found = encoder.place_batch(texts, disallowed_special=())
+    aligned = encoder.align_batch(texts, disallowed_special=())
+    offsets = list(chain.from_iterable(found.offsets()))
+    assert offsets == list(zip(aligned.starts.tolist(), aligned.stops.tolist(), strict=True))
+    assert max(offsets)[0] > 17_000
+    assert (18_000, 18_040) in offsets
+    assert list(chain.from_iterable(found.ids())) == aligned.ids.tolist()
+    assert list(chain.from_iterable(found.pieces())) == aligned.pieces.tolist()
+    assert [row is not other for row, other in zip(found.offsets(), found.offsets(), strict=True)] == [True] * 4
+
+
+def test_units_that_do_not_exist_are_refused() -> None:
+    engine: Any = Encoder(byte_spec(), engine="native")._engine
+    with pytest.raises(ValueError, match="words"):
+        engine.place_one("a", engine.policy(frozenset(), frozenset()), "words")

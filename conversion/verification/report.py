@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import EllipsisType
 from typing import Any
@@ -162,12 +162,13 @@ def verify(
     Raises `LoaderError` for a library that is missing or fails, `FormatError` and `ConversionRefused` as `load` does, `CorpusError`.
     """
     given = Given(pattern, special_tokens)
+    if not isinstance(loader, str | tuple | list):
+        raise TypeError(f"loader must be a name, or two, one for each side; not {loader!r:.80}")
     loaders = (loader, loader) if isinstance(loader, str) else tuple(loader)
     if len(loaders) != 2:
         raise ValueError(f"loader must be one name, or two, one for each side; {loader!r} are {len(loaders)}")
-    if isinstance(texts, str):
-        raise TypeError("texts must be a list of texts, and a str is one of its letters: pass [text]")
     sides = [load_side(source, chosen, given) for source, chosen in zip((a, b), loaders, strict=True)]
+    given_texts = _given_documents(texts)
     size = corpus_size(corpus) if corpus is not None else 0  # before anything is compared: a wrong name should be told at once
     structure = compare_structure(sides[0], sides[1])
     comparison = Comparison(sides[0], sides[1])
@@ -176,7 +177,7 @@ def verify(
     try:
         comparison.run(_own_documents(comparison, proved=structure.proof is not None))
         if structure.proof is None or comparison.differing.total():
-            comparison.run(Document(f"text {number}", text, "given") for number, text in enumerate(texts or ()))
+            comparison.run(given_texts)
             with reporting(size, shown=progress and corpus is not None) as report:
                 found = (
                     read_corpus(corpus, separator=separator, text_field=text_field, report=report)
@@ -193,6 +194,23 @@ def verify(
     except KeyboardInterrupt:
         interrupted = True
     return _report(comparison, structure, causes, interrupted)
+
+
+def _given_documents(texts: Iterable[str] | None) -> Iterator[Document]:
+    """What the caller passed. Raises `TypeError` for what is no text; in a list at once, of an iterator when its turn comes."""
+    if isinstance(texts, str):
+        raise TypeError("texts must be a list of texts, and a str is one of its letters: pass [text]")
+    if texts is not None and not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be a list of texts, not {texts!r:.80}")
+    for number, text in enumerate(texts if isinstance(texts, Sequence) else ()):
+        _given_document(number, text)
+    return (_given_document(number, text) for number, text in enumerate(texts or ()))
+
+
+def _given_document(number: int, text: str) -> Document:
+    if not isinstance(text, str):
+        raise TypeError(f"texts must be str, and number {number} is {text!r:.80}, a {type(text).__name__}")
+    return Document(f"text {number}", text, "given")
 
 
 def _own_documents(comparison: Comparison, *, proved: bool) -> Iterator[Document]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -78,6 +78,8 @@ def render(
         )
     if not messages:
         raise ChatTemplateError("the conversation is empty; pass at least one message")
+    _check_dicts("tools", tools, "JSON schemas, dicts as OpenAI has them")
+    _check_dicts("documents", documents, "dicts, most with 'title' and 'text'")
 
     now = datetime.now()  # of both renderings: a second may pass between them
 
@@ -106,6 +108,17 @@ def render(
             f"{text[at : at + 20]!r} at character {at}. Use a simpler template, or pass the text as parts to Encoder.encode_parts"
         )
     return _cut_at_tag(text, traced, bool(continue_final_message))
+
+
+def _check_dicts(name: str, given: Any, what: str) -> None:
+    """Raise `ChatTemplateError` for what no template knows how to show: it would write a number, or nothing, without a word."""
+    if given is None:
+        return
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise ChatTemplateError(f"{name} is a list of {what}; not a {type(given).__name__}")
+    for number, each in enumerate(given):
+        if not isinstance(plain(each, None), dict):
+            raise ChatTemplateError(f"{name}[{number}] is {each!r:.80}, a {type(each).__name__}; {name} are {what}")
 
 
 def _run(template: str, values: dict[str, Any], *, tracing: bool) -> str:

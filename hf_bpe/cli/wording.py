@@ -9,6 +9,10 @@ __all__ = ["as_options"]
 # In this order. `format=` is asked of a reader, unless something is to be saved.
 _OPTIONS = {
     r" and change the result with spec\.replace\(\.\.\.\)": "",
+    r"add them: hf_bpe\.chat\.with_template_tokens\(spec, name\)": (
+        "train a tokenizer that has them: hf-bpe train takes --special-token; a file that does not say which tokens are special "
+        "takes --special-token NAME=ID"
+    ),
     r"\ballow_lossy=True\b": "--allow-lossy",
     r"\bwithout allow_lossy\b": "without --allow-lossy",
     r"\b(hard_vocab_limit|max_sentence_length)=(?=\w)": r"--set \1=",

@@ -79,6 +79,8 @@ def find_sources(paths: Paths) -> list[Source]:
 
     Raises `CorpusError` naming what does not exist, cannot be read, is no file, is no text, is named twice, or is empty.
     """
+    if not isinstance(paths, str | os.PathLike | Iterable):
+        raise TypeError(f"a corpus is a path, or a list of them, not {paths!r:.80}")
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [source for path in given for source in _expand(path)]
     if not found:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EngineName",
+    "Places",
+    "Unit",
     "choose_native",
     "load_native",
     "make_engine",
@@ -30,9 +32,31 @@ __all__ = [
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 
+Unit: TypeAlias = Literal["bytes", "characters", "stock"]
+"""What places count; "stock": characters as the `tokenizers` library gives them to the spaces of a SentencePiece model."""
+
 
 _KIND_NUMBERS: dict[PieceKind, int] = {"normal": 1, "unknown": 2, "control": 3, "user_defined": 4, "unused": 5, "byte": 6}
 """As in `.model` files."""
+
+
+class Places(Protocol):
+    """Where the ids of some texts come from: of each text, lists of its own."""
+
+    def ids(self) -> list[list[int]]:
+        """The ids."""
+
+    def offsets(self) -> list[list[tuple[int, int]]]:
+        """First and last + 1 of what each stands for."""
+
+    def pieces(self) -> list[list[int]]:
+        """The number of the piece that each is part of."""
+
+    def bounds(self) -> list[int]:
+        """Where the ids of each text begin, and where the last one's end."""
+
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """All of that in arrays, as `Alignment` has it."""
 
 
 class Engine(Protocol):
@@ -51,9 +75,8 @@ class Engine(Protocol):
     def encode_utf8_to_numpy(
         self, data: Any, offsets: NDArray[Any], policy: Any, num_threads: int, narrow: bool
     ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-    def encode_batch_with_offsets(
-        self, texts: Sequence[str], policy: Any, num_threads: int, characters: bool
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+    def place(self, texts: Sequence[str], policy: Any, num_threads: int, unit: Unit) -> Places: ...
+    def place_one(self, text: str, policy: Any, unit: Unit) -> tuple[list[int], list[tuple[int, int]]]: ...
     def count(self, text: str, policy: Any) -> int: ...
     def count_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[int]: ...
     def pretokenize(self, text: str) -> list[str]: ...

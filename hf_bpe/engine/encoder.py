@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
-from hf_bpe.engine.backends import EngineName, make_engine
+from hf_bpe.engine.backends import EngineName, Places, make_engine
 from hf_bpe.engine.parts import Part, Trust, join_parts, refuse_unknown, sets_of
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
@@ -53,7 +53,7 @@ class Encoder:
         self._engine = make_engine(spec, engine)
         self._specials = frozenset(spec.special_tokens)
         self._ordinary = self._engine.policy(frozenset(), frozenset())
-        self._policies: dict[tuple[frozenset[str], frozenset[str]], Any] = {}
+        self._policies: dict[tuple[SpecialTokens | None, SpecialTokens | None], Any] = {}
         self._default = self._engine.policy(*sets_of(self._special, self._specials))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -309,8 +309,10 @@ class Encoder:
         return self._with_offsets(text, self._policy(allowed_special, disallowed_special), characters=unit == "characters")
 
     def _with_offsets(self, text: str, policy: Any, *, characters: bool = True) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        ids, spans, *_ = self._engine.encode_batch_with_offsets([text], policy, 1, characters)
-        return ids, spans.reshape(-1, 2)
+        import numpy as np  # loading a tokenizer needs none
+
+        ids, starts, stops, *_ = self._engine.place([text], policy, 1, "characters" if characters else "bytes").arrays()
+        return ids, np.stack([starts, stops], 1)
 
     def align_batch(
         self,
@@ -329,8 +331,34 @@ class Encoder:
         array([0, 1, 2, 0], dtype=uint32)
         """
         policy, threads = self._policy(allowed_special, disallowed_special), thread_count(num_threads)
-        ids, spans, pieces, added, bounds = self._engine.encode_batch_with_offsets(_batch(texts), policy, threads, True)
-        return Alignment(ids, spans[::2], spans[1::2], pieces, added, bounds)
+        return Alignment(*self._engine.place(_batch(texts), policy, threads, "characters").arrays())
+
+    def place(
+        self, text: str, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """`encode_with_offsets` in lists, with the characters that the `tokenizers` library gives to spaces that a SentencePiece
+        model adds, or leaves one of.
+
+        >>> encoder.place("hello world")  # doctest: +SKIP
+        ([15339, 1917], [(0, 5), (5, 11)])
+        """
+        return self._engine.place_one(text, self._policy(allowed_special, disallowed_special), "stock")
+
+    def place_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
+    ) -> Places:
+        """What `align_batch` finds, to be had as lists, with places as `place` has them.
+
+        >>> encoder.place_batch(["hello world", "hello"]).offsets()  # doctest: +SKIP
+        [[(0, 5), (5, 11)], [(0, 5)]]
+        """
+        policy, threads = self._policy(allowed_special, disallowed_special), thread_count(num_threads)
+        return self._engine.place(_batch(texts), policy, threads, "stock")
 
     def _narrow(self, dtype: DTypeLike) -> bool:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", str(dtype)))
@@ -427,13 +455,19 @@ class Encoder:
     def _policy(self, allowed_special: SpecialTokens | None, disallowed_special: SpecialTokens | None) -> Any:
         if allowed_special is None and disallowed_special is None:
             return self._default
-        allowed, forbidden = self.special_sets(allowed_special, disallowed_special)
-        key = (allowed, forbidden)
-        policy = self._policies.get(key)
-        if policy is None:
-            policy = self._engine.policy(allowed, forbidden)
-            if len(self._policies) < _POLICIES_KEPT:  # a caller with endless different sets must not make memory grow
-                self._policies[key] = policy
+        try:
+            policy = self._policies.get((allowed_special, disallowed_special))
+        except TypeError:  # a list or a set, which may be another next time
+            policy = None
+        return self._new_policy(allowed_special, disallowed_special) if policy is None else policy
+
+    def _new_policy(self, allowed_special: SpecialTokens | None, disallowed_special: SpecialTokens | None) -> Any:
+        sets = self.special_sets(allowed_special, disallowed_special)
+        policy = self._policies.get(sets) or self._engine.policy(*sets)
+        if len(self._policies) < _POLICIES_KEPT:  # a caller with endless different sets must not make memory grow
+            self._policies[sets] = policy
+            if isinstance(allowed_special, str | tuple) and isinstance(disallowed_special, str | tuple):
+                self._policies[allowed_special, disallowed_special] = policy
         return policy
 
     def _known(self, contents: SpecialTokens, argument: str) -> frozenset[str]:

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hf_bpe.engine.backends import Unit
+from hf_bpe.engine.parts import as_unicode
 from hf_bpe.engine.pieces_reference import PiecesReference
-from hf_bpe.engine.reference import Reference, ReferenceEngine, ReferencePolicy
+from hf_bpe.engine.reference import Placed, Reference, ReferenceEngine, ReferencePolicy
+from hf_bpe.engine.stock_places import stock_places
 from hf_bpe.errors import CorpusError, HfBpeError
 from hf_bpe.spec import TokenizerSpec
 
@@ -59,22 +62,18 @@ class Face(Reference):
                 raise CorpusError(f"text {number} is not UTF-8: see byte {start + error.start} of the data") from None
         return self.encode_batch_to_numpy(texts, policy, num_threads, narrow)
 
-    def encode_batch_with_offsets(
-        self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
-        """Ids; first and last + 1 byte or character of each, one after the other; piece of each; whether each was found; where each
-        text's begin.
-        """
-        rows = [self.encode_with_spans(text, policy, characters) for text in texts]
-        found = [placed for row in rows for placed in row]
-        ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
-        return (
-            np.array(ids, dtype=np.uint32),
-            np.array([starts, stops], dtype=np.int64).T.reshape(-1),
-            np.array(pieces, dtype=np.uint32),
-            np.array(added, dtype=np.bool_),
-            _begins(rows),
-        )
+    def place(self, texts: Sequence[str], policy: ReferencePolicy, num_threads: int, unit: Unit) -> PlacedRows:
+        """Ids with places in bytes, in characters, or in those of stock classes."""
+        rows = [self.encode_with_spans(text, policy, unit != "bytes") for text in texts]
+        rules = self._spec.sentencepiece
+        if unit == "stock" and rules is not None:
+            rows = [stock_places(as_unicode(text), row, rules) for text, row in zip(texts, rows, strict=True)]
+        return PlacedRows(rows)
+
+    def place_one(self, text: str, policy: ReferencePolicy, unit: Unit) -> tuple[list[int], list[tuple[int, int]]]:
+        """Ids and places of one text."""
+        placed = self.place([text], policy, 1, unit)
+        return placed.ids()[0], placed.offsets()[0]
 
     def count(self, text: str, policy: ReferencePolicy) -> int:
         """How many ids `encode` gives."""
@@ -95,6 +94,42 @@ class Face(Reference):
     def cache_info(self) -> tuple[int, int, int]:
         """There is no cache."""
         return 0, 0, 0
+
+
+class PlacedRows:
+    """The native engine's `Places`."""
+
+    def __init__(self, rows: Sequence[Sequence[Placed]]) -> None:
+        self._rows = rows
+
+    def ids(self) -> list[list[int]]:
+        """The ids of each text."""
+        return [[placed.token_id for placed in row] for row in self._rows]
+
+    def offsets(self) -> list[list[tuple[int, int]]]:
+        """First and last + 1 byte or character of each id."""
+        return [[(placed.start, placed.stop) for placed in row] for row in self._rows]
+
+    def pieces(self) -> list[list[int]]:
+        """The number of the piece of each id."""
+        return [[placed.piece for placed in row] for row in self._rows]
+
+    def bounds(self) -> list[int]:
+        """Where each text's ids begin, and where the last one's end."""
+        return [0, *accumulate(map(len, self._rows))]
+
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The same as arrays, and whether each id is an added token that was found."""
+        found = [placed for row in self._rows for placed in row]
+        ids, starts, stops, pieces, added = zip(*found, strict=True) if found else ((), (), (), (), ())
+        return (
+            np.array(ids, dtype=np.uint32),
+            np.array(starts, dtype=np.int64),
+            np.array(stops, dtype=np.int64),
+            np.array(pieces, dtype=np.uint32),
+            np.array(added, dtype=np.bool_),
+            np.array(self.bounds(), dtype=np.int64),
+        )
 
 
 def _begins(rows: Sequence[Sequence[Any]]) -> NDArray[np.int64]:

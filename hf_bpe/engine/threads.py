@@ -18,6 +18,8 @@ def thread_count(num_threads: int | None) -> int:
     """
     if num_threads is None:
         return os.cpu_count() or 1
+    if type(num_threads) is int and 0 < num_threads <= _MOST:
+        return num_threads
     if isinstance(num_threads, bool) or not hasattr(num_threads, "__index__"):
         raise TypeError(f"num_threads must be an int, or None for all processors, not {num_threads!r}")
     threads = index(num_threads)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-from hf_bpe.plugin.inputs import Row, number_texts
+from hf_bpe.plugin.inputs import Numbers, Row, number_texts
 from hf_bpe.plugin.placement import PlacedTexts, Stretch
 from hf_bpe.plugin.shaping import Columns, Padding, Truncation
 from hf_bpe.plugin.template import Piece, SequenceTemplate
@@ -108,12 +108,16 @@ class Recipe(NamedTuple):
         """What each row becomes: itself, and with `windows` also what was cut off it, in windows of the same size."""
         texts, numbers = number_texts(rows)
         placed = PlacedTexts(texts, self.vocabulary, self.template, self.special)
+        return [self.align_placed(row, placed, of_row, windows=windows) for row, of_row in zip(rows, numbers, strict=True)]
 
-        stretches = (
-            [Stretch(placed, of, not isinstance(text, str)) for text, of in zip(row, of_row, strict=True) if of is not None]
-            for row, of_row in zip(rows, numbers, strict=True)
-        )
-        return [self._align(of_row, windows) for of_row in stretches]
+    def align_placed(self, row: Row, placed: PlacedTexts, numbers: Numbers, *, windows: bool) -> list[Aligned]:
+        """The same for a row whose texts were encoded already. numbers: which of them those are."""
+        texts = [
+            Stretch(placed, of, not isinstance(text, str), is_second=place == 1)
+            for place, (text, of) in enumerate(zip(row, numbers, strict=True))
+            if of is not None
+        ]
+        return self._align(texts, windows)
 
     def _align(self, texts: Sequence[Stretch], windows: bool) -> list[Aligned]:
         pieces = self.template.pieces(is_pair=len(texts) == 2)

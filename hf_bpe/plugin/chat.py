@@ -103,13 +103,15 @@ def encode_chat(
             f"a conversation is a list of messages, and a batch a list of those; not a {type(conversation).__name__}"
         )
     is_batched = len(conversation) > 0 and (isinstance(conversation[0], (list, tuple)) or hasattr(conversation[0], "messages"))
+    if isinstance(tools, (list, tuple)):
+        tools = [get_json_schema(tool) if callable(tool) else tool for tool in tools] or None
     rows = [
         encode_conversation(
             tokenizer._vocabulary.encoder,
             getattr(chat, "messages", chat),
             template,
             untrusted=untrusted,
-            tools=[tool if isinstance(tool, Mapping) else get_json_schema(tool) for tool in tools] if tools else None,
+            tools=tools,
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hf_bpe.plugin.alignment import Aligned, Recipe
-from hf_bpe.plugin.inputs import Row
+from hf_bpe.plugin.inputs import Numbers, Row
+from hf_bpe.plugin.placement import PlacedTexts
 
 __all__ = ["Encoding"]
 
@@ -20,12 +21,19 @@ class Encoding:
     [(0, 5), (5, 11)]
     """
 
-    __slots__ = ("_aligned", "_overflowing", "_recipe", "_row", "_tokens")
+    __slots__ = ("_aligned", "_overflowing", "_placed", "_recipe", "_row", "_tokens")
 
-    def __init__(self, recipe: Recipe, row: Row | None, aligned: Aligned | None = None) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        row: Row | None,
+        aligned: Aligned | None = None,
+        placed: tuple[PlacedTexts, Numbers] | None = None,
+    ) -> None:
         self._recipe: Recipe | None = recipe
         self._row = row  # None: a window that was cut off, of which no windows are cut off in turn
         self._aligned = aligned
+        self._placed = placed  # what the row was encoded with, if its places were found then
         self._tokens: list[str | None] | None = None
         self._overflowing: list[Encoding] | None = None
 
@@ -35,7 +43,7 @@ class Encoding:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._aligned, self._tokens, self._overflowing = state
-        self._recipe = self._row = None
+        self._recipe = self._row = self._placed = None
 
     def __repr__(self) -> str:
         return f"Encoding(num_tokens={len(self)}, n_sequences={self.n_sequences})"
@@ -46,8 +54,18 @@ class Encoding:
     @property
     def _all(self) -> Aligned:
         if self._aligned is None:
-            self._aligned = self._recipe.align([self._row], windows=False)[0][0]  # type: ignore[union-attr, list-item]
+            self._aligned = self._align(windows=False)[0]
         return self._aligned
+
+    def _align(self, *, windows: bool) -> list[Aligned]:
+        recipe, row = self._recipe, self._row
+        if recipe is None or row is None:
+            return []
+        return (
+            recipe.align([row], windows=windows)[0]
+            if self._placed is None
+            else recipe.align_placed(row, *self._placed, windows=windows)
+        )
 
     # -- columns ------------------------------------------------------------------------------------------------------
 
@@ -65,7 +83,8 @@ class Encoding:
     def tokens(self) -> list[str | None]:
         """The token of each id, as in `get_vocab`."""
         if self._tokens is None:
-            self._tokens = list(map(self._recipe.vocabulary.token_of, self.ids))  # type: ignore[union-attr]
+            known = self._recipe.vocabulary.known_tokens  # type: ignore[union-attr]
+            self._tokens = [known[token_id] for token_id in self.ids]
         return self._tokens
 
     @property
@@ -114,7 +133,7 @@ class Encoding:
             if recipe is None or row is None or recipe.cuts is None:
                 self._overflowing = []
             else:
-                self._overflowing = [Encoding(recipe, None, window) for window in recipe.align([row], windows=True)[0][1:]]
+                self._overflowing = [Encoding(recipe, None, window) for window in self._align(windows=True)[1:]]
         return self._overflowing
 
     # -- between characters, words and tokens -------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from transformers import BatchEncoding, PreTrainedTokenizer
@@ -21,6 +22,35 @@ from hf_bpe.plugin.vocabulary_methods import VocabularyMethods
 __all__ = ["EncodingMethods"]
 
 _OFFSETS = {"return_offsets_mapping": True}
+_OF_ENCODING = frozenset(
+    {
+        "text_pair",
+        "add_special_tokens",
+        "padding",
+        "truncation",
+        "max_length",
+        "stride",
+        "is_split_into_words",
+        "pad_to_multiple_of",
+        "padding_side",
+        "return_tensors",
+        "return_token_type_ids",
+        "return_attention_mask",
+        "return_overflowing_tokens",
+        "return_special_tokens_mask",
+        "return_offsets_mapping",
+        "return_length",
+        "verbose",
+        "split_special_tokens",
+    }
+)
+"""Arguments of a call that are passed on to where texts are encoded, as they are or read together."""
+
+
+@functools.lru_cache
+def _usual(names: tuple[str, ...]) -> Sequence[str]:
+    """The columns beside the ids, in their order, that a result has where `model_input_names` are these."""
+    return [name for name in ("token_type_ids", "attention_mask", "special_tokens_mask") if name in names]
 
 
 class EncodingMethods(VocabularyMethods):
@@ -96,23 +126,47 @@ class EncodingMethods(VocabularyMethods):
     @functools.wraps(PreTrainedTokenizer.__call__)  # callers look at the signature
     def __call__(self, text: Any = None, *arguments: Any, **options: Any) -> BatchEncoding:
         """Encode one text or pair, or a batch; as in every transformers tokenizer."""
-        if type(text) is str and not arguments and (not options or options == _OFFSETS):
-            return self._encode_one(text, with_offsets=bool(options))
-        return super().__call__(text, *arguments, **options)
+        if text is None or arguments or not options.keys() <= _OF_ENCODING:
+            return super().__call__(text, *arguments, **options)
+        if type(text) is str and (
+            not options or (options == _OFFSETS and not self._template.trims)
+        ):  # by far the most frequent calls
+            recipe = Recipe(self._vocabulary, self._template, () if self.split_special_tokens else "all")
+            return self._encode_one(recipe, text, _usual(tuple(self.model_input_names)), with_offsets=bool(options))
+        # What transformers does, without the half of it that goes through arguments which were not passed.
+        padding, truncation, max_length, _ = self._get_padding_truncation_strategies(
+            padding=options.pop("padding", False),
+            truncation=options.pop("truncation", None),
+            max_length=options.pop("max_length", None),
+            pad_to_multiple_of=options.get("pad_to_multiple_of"),
+            verbose=options.get("verbose", True),
+        )
+        return self._encode_plus(
+            text, padding_strategy=padding, truncation_strategy=truncation, max_length=max_length, **options
+        )
 
-    def _encode_one(self, text: str, *, with_offsets: bool) -> BatchEncoding:
-        """A text and no options, or offsets alone, by far the most frequent calls: the same as below in a third of the time."""
-        recipe = Recipe(self._vocabulary, self._template, () if self.split_special_tokens else "all")
-        names = self._columns(token_type_ids=None, attention_mask=None, special_tokens_mask=None, offset_mapping=with_offsets)
-        aligned = None
+    def _encode_one(
+        self,
+        recipe: Recipe,
+        text: str,
+        names: Sequence[str],
+        *,
+        with_offsets: bool = False,
+        max_length: int | None = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """A single text, with neither padding nor tensors: the same as for batches in a third of the time."""
+        encoder = recipe.vocabulary.encoder
         if with_offsets:
-            aligned = recipe.align([(text, None)], windows=False)[0][0]
-            data = {name: list(aligned[name]) for name in names}  # the caller may change them
+            ids, offsets = encoder.place(text, allowed_special=recipe.special, disallowed_special=())
+            data = rows.columns(recipe, (ids, None), names, (offsets, None))
         else:
-            ids = self._vocabulary.encoder.encode(text, allowed_special=recipe.special, disallowed_special=())
-            data = rows.columns(recipe, ids, None, names)
-        self._eventual_warn_about_too_long_sequence(data["input_ids"], None, True)
-        return BatchEncoding(data, [Encoding(recipe, (text, None), aligned)], n_sequences=1)
+            ids = encoder.encode(text, allowed_special=recipe.special, disallowed_special=())
+            data = rows.columns(recipe, (ids, None), names)
+        self._eventual_warn_about_too_long_sequence(data["input_ids"], max_length, verbose)
+        result = BatchEncoding(None, [Encoding(recipe, (text, None))], n_sequences=1)
+        result.data = data  # passed above, it would be copied key by key: a tenth of what all this takes
+        return result
 
     def _switch_to_input_mode(self) -> None:
         """Nothing to do. Without it, transformers searches the class for it in every call: a fifth of what a short call takes."""
@@ -145,7 +199,6 @@ class EncodingMethods(VocabularyMethods):
     ) -> BatchEncoding:
         """Where `__call__`, `encode` and `apply_chat_template` end, for one text and for batches."""
         check_sizes(max_length=max_length)
-        batch = read_inputs(text, text_pair, is_split_into_words)
         template = self._template if add_special_tokens else self._template.bare
         split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
         recipe = Recipe(self._vocabulary, template, () if split else "all")
@@ -157,12 +210,25 @@ class EncodingMethods(VocabularyMethods):
             special_tokens_mask=return_special_tokens_mask,
             offset_mapping=return_offsets_mapping,
         )
+        is_single = type(text) is str and text_pair is None and not is_split_into_words
+        if (
+            is_single
+            and padding_strategy == PaddingStrategy.DO_NOT_PAD
+            and not (return_tensors or return_overflowing_tokens or return_length or sanitize_control_tokens)
+            and not (return_offsets_mapping and template.trims)
+        ):
+            return self._encode_one(
+                recipe, text, names, with_offsets=return_offsets_mapping, max_length=max_length, verbose=verbose
+            )
+        batch = read_inputs(text, text_pair, is_split_into_words)
         choose = self._padding_for(padding_strategy, max_length, pad_to_multiple_of, padding_side)
         if sanitize_control_tokens:
             encoded = self._encode_marked(batch, template)
             result = rows.in_lists(recipe, batch, encoded, names, choose)._replace(encodings=None)
-        elif return_offsets_mapping or return_overflowing_tokens:
-            result = rows.aligned(recipe, batch, names, choose, windows=return_overflowing_tokens)
+        elif return_overflowing_tokens:
+            result = rows.in_windows(recipe, batch, names, choose)
+        elif return_offsets_mapping:
+            result = rows.with_offsets(recipe, batch, names, choose)
         else:
             result = rows.plain(recipe, batch, names, choose, tensors=return_tensors)
         self._eventual_warn_about_too_long_sequence(range(max(result.lengths, default=0)), max_length, verbose)
@@ -176,6 +242,30 @@ class EncodingMethods(VocabularyMethods):
         sequences = 1 if batch.rows and batch.rows[0][1] is None else 2  # else the first row would be aligned to find out
         return BatchEncoding(
             data, result.encodings, tensor_type=return_tensors, n_sequences=sequences if result.encodings else None
+        )
+
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: Any = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Any = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Fill up what was encoded before; as in every transformers tokenizer."""
+        check_sizes(max_length=max_length, pad_to_multiple_of=pad_to_multiple_of)
+        return super().pad(
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of or None,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
         )
 
     def _columns(self, **wanted: bool | None) -> list[str]:

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Batch", "Row", "Text", "number_texts", "read_inputs"]
+__all__ = ["Batch", "Numbers", "Row", "Text", "number_texts", "read_inputs"]
 
 Text = str | list[str]
 """A text, or the words of one."""
 
 Row = tuple[Text, Text | None]
 """A text and the one that goes with it, if any."""
+
+Numbers = tuple[range, range | None]
+"""Of a row: which of all texts of a batch its texts are, each one or the words of one."""
 
 _WHAT_IS_ACCEPTED = (
     "text input must be a `str`, a list of them (a batch), or a list of pairs of `str`; with `is_split_into_words=True` "
@@ -28,8 +31,8 @@ class Batch:
     is_batched: bool
 
 
-def number_texts(rows: Iterable[Row]) -> tuple[list[str], list[tuple[range, range | None]]]:
-    """All texts of a batch, to be encoded in one call; and of each row, which of them its texts are: one, or the words of one.
+def number_texts(rows: Iterable[Row]) -> tuple[list[str], list[Numbers]]:
+    """All texts of a batch, to be encoded in one call; and of each row, which of them its texts are.
 
     >>> number_texts([("ab", "c"), (["d", "ef"], None)])
     (['ab', 'c', 'd', 'ef'], [(range(0, 1), range(1, 2)), (range(2, 4), None)])

@@ -13,13 +13,10 @@ from typing import Any
 import conversion
 from conversion.class_beside import CONFIG_FILES, class_beside
 from conversion.format import Given
-from conversion.registry import format_for_reading
-from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
-from conversion.tiktoken import FORMAT as TIKTOKEN
 from hf_bpe.errors import FormatError, HubError, HubNotFound, HubUnreachable
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Origin", "check_named_file", "why_missing"]
+__all__ = ["Origin", "check_name", "why_missing"]
 
 _STOCK_PAIR = ("vocab.json", "merges.txt")
 _PAIRS = (("encoder.json", "vocab.bpe"), _STOCK_PAIR)
@@ -56,6 +53,8 @@ class Origin:
 
     def class_for(self, file: Path) -> str | None:
         """The class of transformers that alone knows how a pair of files is run; None where the files, a sidecar or the caller say it."""
+        from conversion.sidecar import FOLDER_SIDECAR  # most folders hold a tokenizer.json, which needs none of this
+
         is_said = self.given != Given() or not file.is_dir() or (file / FOLDER_SIDECAR).exists()
         return None if is_said or not all((file / name).exists() for name in _STOCK_PAIR) else class_beside(file)
 
@@ -64,6 +63,10 @@ class Origin:
 
         Raises `FormatError` for a rank file of which nobody says how text is split or which tokens are special.
         """
+        from conversion.registry import format_for_reading
+        from conversion.sidecar import file_sidecar
+        from conversion.tiktoken import FORMAT as TIKTOKEN
+
         said: dict[str, Any] = {} if self.given.pattern is ... else {"pattern": self.given.pattern}
         special = self.given.special_tokens
         if special is None and format_for_reading(file) is TIKTOKEN and not file.with_name(file_sidecar(file.name)).exists():
@@ -90,6 +93,8 @@ class Origin:
 
     def other_file(self) -> Path:
         """What holds the tokenizer, downloaded if need be. Raises `FormatError` where there is nothing, or several."""
+        from conversion.sidecar import FOLDER_SIDECAR, file_sidecar
+
         folder = Path(self.name, self.hub.get("subfolder") or "")
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else self._names_on_the_hub()
         pair = next((pair for pair in _PAIRS if set(pair) <= set(names)), None)
@@ -107,7 +112,6 @@ class Origin:
 
     def _names_on_the_hub(self) -> list[str]:
         from huggingface_hub import HfApi, is_offline_mode, snapshot_download
-        from huggingface_hub.errors import HTTPError
 
         if not self.name or Path(self.name).is_file():
             return []
@@ -118,12 +122,7 @@ class Origin:
                 snapshot_download(self.name, cache_dir=self.hub.get("cache_dir"), local_files_only=True, **reached), below
             )
             return sorted(path.name for path in cached.iterdir())
-        try:
-            listed = HfApi().list_repo_files(self.name, **reached)
-        except HTTPError as error:  # of whichever library it uses: no OSError, as transformers makes of it
-            raise HubUnreachable(
-                f"{self.name!r}: there is no such folder or file here, and the Hub does not answer; check the path: {error}"
-            ) from error
+        listed = HfApi().list_repo_files(self.name, **reached)
         return sorted(name.removeprefix(below) for name in listed if name.startswith(below))
 
     def _fetch(self, wanted: Iterable[str], names: Iterable[str]) -> Path:
@@ -134,30 +133,39 @@ class Origin:
         return Path(str(paths[0]))
 
 
-def check_named_file(name: str | os.PathLike[str]) -> None:
-    """Raise `HubNotFound` for the path of a file that is not there, before anybody asks the Hub for a repository of that name."""
-    path = Path(name)
-    if path.suffix in (".json", ".model", _RANKS) and not path.exists():
-        raise HubNotFound(f"{os.fspath(name)!r}: there is no such folder or file here; check the path")
-
-
-def why_missing(name: str | os.PathLike[str], error: OSError) -> HubError | None:
-    """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+def check_name(name: str | os.PathLike[str]) -> None:
+    """Raise `HubNotFound` for what is not here and is no repository either, before anybody asks the Hub for one of that name."""
+    from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     name = os.fspath(name)
-    if Path(name).exists():
-        return None
+    if not name:
+        raise HubNotFound("the name is empty; pass a folder, a file, or the name of a repository")
+    path = Path(name)
+    if path.exists():
+        return
     try:
         validate_repo_id(name)
     except HFValidationError:
-        return HubNotFound(
+        raise HubNotFound(
             f"{name!r}: there is no such folder or file here, and no repository can have that name; check the path"
-        )
-    if isinstance(error, LocalEntryNotFoundError):
+        ) from None
+    if path.suffix in (".json", ".model", _RANKS):
+        raise HubNotFound(f"{name!r}: there is no such folder or file here; check the path")
+
+
+def why_missing(name: str | os.PathLike[str], error: Exception) -> HubError | None:
+    """What to say of a place where nothing was found; None where the error says it. It speaks of the Hub also for a mistyped path."""
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    name = os.fspath(name)
+    if isinstance(error, LocalEntryNotFoundError) and not Path(name).exists():
         return HubUnreachable(
             f"{name!r}: there is no such folder or file here, the cache holds no repository of that name, and the Hub was not asked "
             "(offline mode, or local_files_only=True); check the path, or download it first"
+        )
+    if not isinstance(error, OSError):  # of whichever library asks the Hub: no OSError, as transformers makes of it
+        return HubUnreachable(
+            f"{name!r}: there is no such folder or file here, and the Hub does not answer; check the path: {error}"
         )
     return None

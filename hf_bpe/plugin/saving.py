@@ -20,9 +20,7 @@ import tokenizers
 
 import hf_bpe
 from conversion import tokenizer_json
-from conversion.equality import first_difference
 from conversion.json_text import indented
-from conversion.sentencepiece.model import parse_model, serialise_model
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.files import write_atomically
 from hf_bpe.plugin.loading import MODEL_FILE, TOKENIZER_FILE, read_document
@@ -176,6 +174,8 @@ def _mark(record: Record, auto: str) -> dict[str, Any]:
 def _model_file(vocabulary: Vocabulary) -> dict[str, bytes]:
     if vocabulary.spec.sentencepiece is None:
         return {}
+    from conversion.sentencepiece.model import serialise_model  # loading, which imports this module, needs it not
+
     try:
         return {MODEL_FILE: serialise_model(vocabulary.spec)}
     except ConversionRefused:  # it knows no added tokens beyond its pieces; tokenizer.json says everything
@@ -242,6 +242,8 @@ def check(record: Record, files: Mapping[str, bytes]) -> None:
 
 def _says_the_same(found: TokenizerSpec, saved: TokenizerSpec) -> bool:
     """Whether a spec is what was saved. Scores are not in tokenizer.json, only the order that they put the merges in."""
+    from conversion.equality import first_difference
+
     return found == saved or (saved.sentencepiece is not None and first_difference(found, saved) is None)
 
 
@@ -293,6 +295,9 @@ def write(folder: str | os.PathLike[str], files: Mapping[str, bytes], prefix: st
 
 def _holds_the_same(model: Path, content: bytes) -> bool:
     """Whether a published .model file, which says more than we keep and is known by its hash, need not be written over."""
+    from conversion.equality import first_difference
+    from conversion.sentencepiece.model import parse_model
+
     try:
         found = parse_model(model.read_bytes(), str(model))
     except (OSError, ValueError):  # none there, or damaged

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 __all__ = ["Columns", "Padding", "Truncation", "check_sizes", "padded_length"]
@@ -12,8 +11,7 @@ Columns = dict[str, list[Any]]
 """The columns of one row of a result: name -> one value for each id."""
 
 
-@dataclass(frozen=True)
-class Truncation:
+class Truncation(NamedTuple):
     """How much room there is, and what gives way when that is too little.
 
     room: ids for the text or texts, special tokens not counted.

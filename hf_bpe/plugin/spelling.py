@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from hf_bpe.charsmap import Charsmap
 from hf_bpe.engine import Encoder
 from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules, byte_of_piece
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.streaming.rules import DecodingRules, decoding_rules, table_look_up
+from hf_bpe.streaming.rules import DecodingRules, Leading, decoding_rules, table_look_up
 from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
 __all__ = ["Spelling", "spelling_of"]
@@ -34,8 +34,8 @@ class Spelling(Protocol):
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None if none can be."""
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
-        """The text behind written tokens. With each: whether it is an added token, which stands for itself."""
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
+        """The text behind written tokens. added: which of them stand for themselves."""
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids. It raises `UnknownTokenError` or `OverflowError` for one that is not in use."""
@@ -52,8 +52,13 @@ def spelling_of(spec: TokenizerSpec) -> Spelling:
     return ByteLevelSpelling() if spec.sentencepiece is None else PieceSpelling(spec.sentencepiece)
 
 
-_written = lru_cache(1 << 18)(bytes_to_token)  # servers ask for the same tokens again and again: 10 times as fast
-_bytes_of = lru_cache(1 << 18)(token_to_bytes)
+@lru_cache(1 << 18)  # callers ask for the same tokens again and again: 5 times as fast
+def _bytes_behind(token: str, is_added: bool) -> bytes:
+    """Those that a token is a spelling of, or its own."""
+    try:
+        return token.encode("utf-8", "replace") if is_added else token_to_bytes(token)
+    except ValueError:
+        return token.encode("utf-8", "replace")
 
 
 class ByteLevelSpelling:
@@ -63,7 +68,7 @@ class ByteLevelSpelling:
 
     def spell(self, token: bytes) -> str:
         """A token of the vocabulary as it is written."""
-        return _written(token)
+        return bytes_to_token(token)
 
     def spell_all(self, tokens: Iterable[bytes]) -> list[str]:
         """The same for many, in a tenth of the time."""
@@ -72,17 +77,13 @@ class ByteLevelSpelling:
     def read(self, text: str) -> bytes | None:
         """The token that is written so; None where a character spells no byte."""
         try:
-            return _bytes_of(text)
+            return token_to_bytes(text)
         except ValueError:
             return None
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
         """The text behind written tokens; what is no spelling stands for itself."""
-        return b"".join(self._bytes_behind(*token) for token in tokens).decode("utf-8", "replace")
-
-    def _bytes_behind(self, token: str, is_added: bool) -> bytes:
-        content = None if is_added else self.read(token)
-        return token.encode("utf-8", "replace") if content is None else content
+        return b"".join([_bytes_behind(token, token in added) for token in tokens]).decode("utf-8", "replace")
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""
@@ -109,8 +110,10 @@ class PieceSpelling:
 
     def __init__(self, rules: SentencePieceRules) -> None:
         self._rules = rules
-        # What is dropped at the start, even where encoding puts it behind the text, is U+2581 in the piece, as in SentencePiece.
-        self._drops_space = rules.prepend_scheme != "never"
+        # What is dropped at the start, even where encoding puts it behind the text, is U+2581 in the piece, as in SentencePiece. Where
+        # a plain space is another character than that, only the piece says which of them its space is.
+        scheme: Leading = "one character" if rules.escape_whitespaces else "one piece's"
+        self._leading: Leading = scheme if rules.prepend_scheme != "never" else "stay"
         self._denormaliser = Charsmap(rules.denormalizer_charsmap) if rules.denormalizer_charsmap else None
 
     def spell(self, token: bytes) -> str:
@@ -128,24 +131,22 @@ class PieceSpelling:
         except UnicodeEncodeError:
             return None
 
-    def join(self, tokens: Iterable[tuple[str, bool]]) -> str:
+    def join(self, tokens: Iterable[str], added: Container[str]) -> str:
         """The text behind pieces; what is no piece stands for itself."""
         listed = list(tokens)
-        first = next((token for token in listed if token[0]), ("", False))
-        return self._text(b"".join(self._bytes_behind(*token) for token in listed), self._begins_with_space(*first))
+        first = next(filter(None, listed), "")
+        content = b"".join([self._bytes_behind(token, token in added) for token in listed])
+        return self._text(content, self._leading == "one character" or self._loses_space(first, first in added))
 
     def decoder(self, encoder: Encoder) -> Callable[[Sequence[int]], str]:
         """What makes text of ids."""
-        bytes_of = self._look_up(encoder)
-        if self._rules.escape_whitespaces or not self._drops_space:
-            return lambda ids: self._text(bytes_of(ids), self._drops_space)
-        spaced = self._spaced(encoder)
+        bytes_of, spaced = self._look_up(encoder), self._spaced(encoder)
 
         def decode(ids: Sequence[int]) -> str:
             content = bytes_of(ids)  # which names an unknown id
             return self._text(content, next((i for i in ids if bytes_of([i])), None) in spaced)
 
-        return decode
+        return decode if spaced else lambda ids: self._text(bytes_of(ids), self._leading == "one character")
 
     def decoding_rules(self, encoder: Encoder) -> DecodingRules:
         """The same for ids that come bit by bit."""
@@ -153,21 +154,18 @@ class PieceSpelling:
             self._look_up(encoder),
             decoding_rules(encoder).special_ids,
             is_sentencepiece=True,
-            leading="stay" if not self._drops_space else "one character" if self._rules.escape_whitespaces else "one piece's",
+            leading=self._leading,
             spaced=self._spaced(encoder),
             denormaliser=self._denormaliser,
         )
 
     def _spaced(self, encoder: Encoder) -> frozenset[int]:
-        """The pieces from the start of which a space is dropped, in a model where a plain space is not."""
+        """The pieces from the start of which a space is dropped, where not every space is."""
         added = {token.id for token in encoder.spec.added_tokens}
-        pieces = enumerate(self._rules.pieces)
-        return frozenset(n for n, piece in pieces if self._begins_with_space(piece.content, n in added))
+        return frozenset(n for n, piece in enumerate(self._rules.pieces) if self._loses_space(piece.content, n in added))
 
-    def _begins_with_space(self, token: str, is_added: bool) -> bool:
-        if self._rules.escape_whitespaces:
-            return self._drops_space
-        return self._drops_space and not is_added and token.startswith(SPACE_SYMBOL)
+    def _loses_space(self, token: str, is_added: bool) -> bool:
+        return self._leading == "one piece's" and not is_added and token.startswith(SPACE_SYMBOL)
 
     def _look_up(self, encoder: Encoder) -> Callable[[Iterable[int]], bytes]:
         behind = {number: self._bytes_behind(piece.content, False) for number, piece in enumerate(self._rules.pieces)}

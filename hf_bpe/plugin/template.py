@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from hf_bpe.errors import ConversionRefused, FormatError
 
-__all__ = ["PLAIN", "Piece", "SequenceTemplate", "bos_eos_template", "read_template"]
+__all__ = ["PLAIN", "Piece", "Place", "SequenceTemplate", "Trim", "bos_eos_template", "read_template"]
+
+
+T = TypeVar("T")
+Place = tuple[int, int]
+"""First and last + 1 character."""
 
 
 @dataclass(frozen=True)
@@ -22,29 +27,40 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Trim:
+    """Leaves the spaces that tokens begin and end with out of their offsets.
+
+    prefixes_space: but for a single one that the text may not have had: of a token that stands where the text begins, and of the
+    first of a window. behind_token: of the first and the second text, whether a special token stood before that one by then.
+    """
+
+    prefixes_space: bool
+    behind_token: tuple[bool, bool] = (False, False)
+
+
+@dataclass(frozen=True)
 class SequenceTemplate:
     """How one text (`single`) or two (`pair`) become model input.
 
     source: what a tokenizer.json says for it; None says that whatever the writer of the rest puts there will do.
-    trims_offsets: the offsets of tokens leave out the spaces they begin and end with; prefixes_space: but for one that was not
-    in the text.
+    trims: what is done to offsets, one after the other.
     """
 
     single: tuple[Piece, ...]
     pair: tuple[Piece, ...]
     source: Mapping[str, Any] | None = field(default=None, compare=False)
-    trims_offsets: bool = False
-    prefixes_space: bool = False
+    trims: tuple[Trim, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without `bare`: `datasets` takes a tokenizer that was used for another one if its pickle changes.
-        return SequenceTemplate, (self.single, self.pair, self.source, self.trims_offsets, self.prefixes_space)
+        return SequenceTemplate, (self.single, self.pair, self.source, self.trims)
 
     @cached_property
     def bare(self) -> SequenceTemplate:
         """The same without special tokens."""
         single, pair = (tuple(piece for piece in pieces if piece.sequence) for pieces in (self.single, self.pair))
-        return replace(self, single=single, pair=pair, source=None)
+        trims = tuple(Trim(trim.prefixes_space) for trim in self.trims)
+        return SequenceTemplate(single, pair, trims=trims)
 
     def pieces(self, is_pair: bool) -> tuple[Piece, ...]:
         """Those for one text, or for two."""
@@ -52,7 +68,12 @@ class SequenceTemplate:
 
     def count_added(self, pair: bool) -> int:
         """How many special tokens come with a text, or a pair."""
-        return sum(len(piece.ids) for piece in self.pieces(pair))
+        return self._added[pair]
+
+    @cached_property
+    def _added(self) -> tuple[int, int]:
+        of_single, of_pair = (sum(len(piece.ids) for piece in pieces) for pieces in (self.single, self.pair))
+        return of_single, of_pair
 
     def ids(self, first: list[int], second: list[int] | None) -> list[int]:
         """The ids of the whole.
@@ -60,11 +81,22 @@ class SequenceTemplate:
         >>> bos_eos_template(("<s>", 1), None).ids([5, 6], None)
         [1, 5, 6]
         """
+        return self._whole(first, second, lambda piece: piece.ids)
+
+    def offsets(self, first: list[Place], second: list[Place] | None) -> list[Place]:
+        """The offsets of the whole.
+
+        >>> bos_eos_template(("<s>", 1), None).offsets([(0, 5)], None)
+        [(0, 0), (0, 5)]
+        """
+        return self._whole(first, second, lambda piece: ((0, 0),) * len(piece.ids))
+
+    def _whole(self, first: list[T], second: list[T] | None, around: Callable[[Piece], Iterable[T]]) -> list[T]:
         if second is None and len(self.single) == 1:  # no special tokens: nothing to put together
             return first
-        whole: list[int] = []
+        whole: list[T] = []
         for piece in self.pieces(second is not None):
-            whole += (first if piece.sequence == "A" else second or []) if piece.sequence else piece.ids
+            whole += (first if piece.sequence == "A" else second or []) if piece.sequence else around(piece)
         return whole
 
     def type_ids(self, first: int, second: int | None) -> list[int]:
@@ -116,24 +148,31 @@ def read_template(data: Mapping[str, Any] | None, where: str) -> SequenceTemplat
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
         raise FormatError(f"{where}: post_processor must be an object with a type, not {data!r:.80}")
     parts = _parts(data, where)
-    trimming = [part for part in parts if part["type"] in ("ByteLevel", "RobertaProcessing")]
-    trims = {
-        "trims_offsets": any(part.get("trim_offsets", True) for part in trimming),
-        "prefixes_space": any(part.get("add_prefix_space", True) for part in trimming),
-    }
     templates = [part for part in parts if part["type"] != "ByteLevel"]  # that one changes offsets, not ids
     kinds = [part["type"] for part in templates]
     if len(kinds) > 1 or not _KINDS.keys() >= set(kinds):
         raise ConversionRefused(
             f"{where}: the post_processor is {' + '.join(kinds)}; only ByteLevel and one of {', '.join(_KINDS)} can be run exactly"
         )
+    trims = _trims(parts)
     if not templates:
-        return SequenceTemplate(PLAIN.single, PLAIN.pair, data, **trims)
+        return SequenceTemplate(PLAIN.single, PLAIN.pair, data, trims)
     try:
         single, pair = _KINDS[kinds[0]](templates[0])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FormatError(f"{where}: the {kinds[0]} post_processor is not well formed: {error!r}") from None
-    return SequenceTemplate(single, pair, data, **trims)
+    return SequenceTemplate(single, pair, data, trims)
+
+
+def _trims(parts: Sequence[Mapping[str, Any]]) -> tuple[Trim, ...]:
+    """Those of the post-processors that trim. BERT's and RoBERTa's join their tokens with the text, a template does not."""
+    trims: list[Trim] = []
+    behind_token = (False, False)
+    for part in parts:
+        if part["type"] in ("ByteLevel", "RobertaProcessing") and part.get("trim_offsets", True):
+            trims.append(Trim(bool(part.get("add_prefix_space", True)), behind_token))
+        behind_token = _JOINED_BEFORE.get(part["type"], behind_token)
+    return tuple(trims)
 
 
 def _parts(data: Mapping[str, Any], where: str) -> Sequence[Mapping[str, Any]]:
@@ -168,6 +207,8 @@ def _as_roberta(part: Mapping[str, Any]) -> tuple[_Pieces, _Pieces]:
     return single, (*single, stop, Piece("B", (), 0), stop)
 
 
+_JOINED_BEFORE = {"BertProcessing": (True, False), "RobertaProcessing": (True, True)}
+"""Whether a special token is put before the first and the second text."""
 _KINDS = {"TemplateProcessing": _as_stated, "BertProcessing": _as_bert, "RobertaProcessing": _as_roberta}
 
 

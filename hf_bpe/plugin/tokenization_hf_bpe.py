@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import tokenizers
 import transformers
+from huggingface_hub.errors import HTTPError
 
 from hf_bpe.errors import FormatError
 from hf_bpe.plugin import saving, stock
@@ -26,7 +27,7 @@ from hf_bpe.plugin.loading import (
     with_prefix_rule,
 )
 from hf_bpe.plugin.marker import MARKER
-from hf_bpe.plugin.origin import Origin, check_named_file, why_missing
+from hf_bpe.plugin.origin import Origin, check_name, why_missing
 from hf_bpe.plugin.scratch import Scratch
 from hf_bpe.spec import TokenizerSpec
 
@@ -150,7 +151,7 @@ class HfBpeTokenizer(EncodingMethods):
         pattern, special_tokens (text -> id): for a rank file, which says neither, unless a sidecar or, for the special tokens, a
             tokenizer_config.json does.
         """
-        check_named_file(pretrained_model_name_or_path)
+        check_name(pretrained_model_name_or_path)
         if Path(pretrained_model_name_or_path).is_file():
             kwargs["local_files_only"] = True  # transformers would ask the Hub for a repository of that name
         given = kwargs.pop("pattern", ...), kwargs.pop("special_tokens", None)
@@ -161,7 +162,7 @@ class HfBpeTokenizer(EncodingMethods):
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             check_config_files(Path(pretrained_model_name_or_path) / file for file in CONFIG_FILES)
             raise FormatError(f"{pretrained_model_name_or_path}: a configuration file is damaged: {error}") from None
-        except OSError as error:
+        except (OSError, HTTPError) as error:
             missing = why_missing(pretrained_model_name_or_path, error)
             if missing is None:
                 raise

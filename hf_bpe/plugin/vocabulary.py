@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import tokenizers
 
@@ -58,6 +58,23 @@ def library_token(token: str | tokenizers.AddedToken, special: bool | None) -> t
     scratch = tokenizers.Tokenizer(tokenizers.models.BPE())
     scratch.add_special_tokens([token])
     return scratch.get_added_tokens_decoder()[0]
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Known(dict[K, V | None]):
+    """Answers of a function, kept but for those that are None, so that there are no more than the vocabulary has names."""
+
+    def __init__(self, find: Callable[[K], V | None]) -> None:
+        self._find = find
+
+    def __missing__(self, key: K) -> V | None:
+        found = self._find(key)
+        if found is not None:
+            self[key] = found
+        return found
 
 
 class Vocabulary:
@@ -187,6 +204,16 @@ class Vocabulary:
         spelt = self.spelling.read(token)
         return None if spelt is None else self._base_id(spelt)
 
+    @cached_property
+    def known_ids(self) -> Known[str, int]:
+        """`id_of` of each token that was asked for."""
+        return Known(self.id_of)
+
+    @cached_property
+    def known_tokens(self) -> Known[int, str]:
+        """`token_of` of each id that was asked for."""
+        return Known(self.token_of)
+
     def token_of(self, token_id: int) -> str | None:
         """The token with an id in the spelling of `ids`, None if there is none. Raises `OverflowError` below zero."""
         added = self.by_id.get(token_id)
@@ -252,7 +279,7 @@ class Vocabulary:
         >>> Vocabulary(spec).join(["Hello", "Ġworld"])  # doctest: +SKIP
         'Hello world'
         """
-        return self.spelling.join((token, token in self.by_content) for token in tokens)
+        return self.spelling.join(tokens, self.by_content)
 
     # -- adding -------------------------------------------------------------------------------------------------------
 

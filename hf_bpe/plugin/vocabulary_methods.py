@@ -136,21 +136,36 @@ class VocabularyMethods(PreTrainedTokenizer):  # type: ignore[misc]  # transform
         return self._convert_token_to_id_with_added_voc(token)
 
     def _convert_token_to_id_with_added_voc(self, token: str) -> int | None:
-        token_id = self._vocabulary.id_of(token)
-        if token_id is not None:
-            return token_id
+        token_id = self._vocabulary.known_ids[token]
+        return self._unknown_id() if token_id is None else token_id
+
+    def _unknown_id(self) -> int | None:
         unknown = self._special_tokens_map.get("unk_token")
         return None if unknown is None else self._vocabulary.id_of(str(unknown))
 
     def _convert_id_to_token(self, index: int) -> str | None:
-        return self._vocabulary.token_of(index)
+        return self._vocabulary.known_tokens[index]
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or the tokens of several; None for an id that is not in use."""
         if isinstance(ids, int):
-            return self._vocabulary.token_of(ids)
-        skipped = set(self.all_special_ids) if skip_special_tokens else ()
-        return [self._vocabulary.token_of(token_id) for token_id in map(int, ids) if token_id not in skipped]
+            return self._vocabulary.known_tokens[ids]
+        tokens = self._vocabulary.known_tokens
+        if not skip_special_tokens:
+            return [tokens[token_id] for token_id in map(int, ids)]
+        skipped = set(self.all_special_ids)
+        return [tokens[token_id] for token_id in map(int, ids) if token_id not in skipped]
+
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:
+        """The id of a token, or the ids of several; for one that is not known that of `unk_token`, or None."""
+        if isinstance(tokens, str):
+            return self._convert_token_to_id_with_added_voc(tokens)
+        known = self._vocabulary.known_ids
+        ids = [known[token] for token in tokens]
+        if None not in ids:
+            return ids
+        unknown = self._unknown_id()
+        return [unknown if token_id is None else token_id for token_id in ids]
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """The text behind tokens.

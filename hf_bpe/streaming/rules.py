@@ -14,7 +14,7 @@ from hf_bpe.engine.pieces_reference import surface_of
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SentencePieceRules
 
-__all__ = ["DecodingRules", "DecodingSource", "decoding_rules", "its_encoder", "table_look_up"]
+__all__ = ["DecodingRules", "DecodingSource", "Leading", "decoding_rules", "its_encoder", "table_look_up"]
 
 Leading: TypeAlias = Literal["stay", "one piece's", "all pieces'", "one character"]
 

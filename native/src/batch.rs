@@ -1,6 +1,8 @@
 //! A few hundred pieces at a time: first all are packed and their places in the cache called for, then all are looked up.
 //! So the memory accesses of a batch overlap, where one piece after the other would wait for each.
 
+use std::ops::Range;
+
 use crate::{
     cache::{Entry, PackedPiece, PieceCache, is_part, pack},
     split::Piece,
@@ -36,11 +38,26 @@ pub struct Batch {
     pieces: usize,
     ids: [u32; IDS],
     missed: Vec<u32>,
+    /// Which of them go on with the piece before.
+    rests: Vec<u32>,
+    /// After `find`: the ids of all, and where those of each end.
+    found: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { keys: [0; PIECES], places: [0; PIECES], spans: [(0, 0); PIECES], pieces: 0, ids: [0; IDS], missed: Vec::new() }
+        Self {
+            keys: [0; PIECES],
+            places: [0; PIECES],
+            spans: [(0, 0); PIECES],
+            pieces: 0,
+            ids: [0; IDS],
+            missed: Vec::new(),
+            rests: Vec::new(),
+            found: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 }
 
@@ -77,6 +94,19 @@ impl Batch {
         self.pieces == PIECES
     }
 
+    /// The same for part of a piece. `goes_on`: the part before it is there already.
+    pub fn push_part(&mut self, cache: &PieceCache, key: PackedPiece, start: usize, end: usize, goes_on: bool) -> bool {
+        if goes_on {
+            self.rests.push(self.pieces as u32);
+        }
+        self.push(cache, key, start, end)
+    }
+
+    fn missed(&self, at: usize) -> Missed {
+        let (start, end) = self.spans[at];
+        Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) }
+    }
+
     /// Hands the ids of all pieces to `sink`, in order, and empties the batch. `miss` appends those of a piece that the
     /// cache of short pieces does not hold at once.
     #[inline(never)]
@@ -93,9 +123,7 @@ impl Batch {
                 continue;
             }
             self.missed.clear();
-            let (start, end) = self.spans[at];
-            let missed = Missed { start: start as usize, end: end as usize, is_part: is_part(self.keys[at]) };
-            miss(cache, missed, &mut self.missed);
+            miss(cache, self.missed(at), &mut self.missed);
             if made + self.missed.len() > IDS - COPIED * PIECES {
                 // No room beside what the rest of the batch may need.
                 sink(&self.ids[..made]);
@@ -107,6 +135,40 @@ impl Batch {
             }
         }
         sink(&self.ids[..made]);
+        self.rests.clear();
+        self.empty(cache);
+    }
+
+    /// Looks all pieces up, keeps the ids of each for `each_found`, and empties the batch.
+    #[inline(never)]
+    pub fn find(&mut self, cache: &mut PieceCache, mut miss: impl FnMut(&mut PieceCache, Missed, &mut Vec<u32>)) {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        self.ends.clear();
+        for at in 0..self.pieces {
+            match cache.short.get(self.places[at] as usize, [self.keys[at]]).map(Entry::padded) {
+                Some((ids, length)) if length < COPIED => found.extend_from_slice(&ids[..length]),
+                _ => miss(cache, self.missed(at), &mut found),
+            }
+            self.ends.push(found.len() as u32);
+        }
+        self.found = found;
+        self.empty(cache);
+    }
+
+    /// Calls `visit` with where each piece stands that was found, whether it goes on with the piece before, and its ids.
+    pub fn for_each_found(&mut self, mut visit: impl FnMut(Range<usize>, bool, &[u32])) {
+        let mut rests = self.rests.iter().peekable();
+        let mut begin = 0;
+        for ((at, &end), &(from, to)) in (0..).zip(&self.ends).zip(&self.spans) {
+            let goes_on = rests.next_if_eq(&&at).is_some();
+            visit(from as usize..to as usize, goes_on, &self.found[begin..end as usize]);
+            begin = end as usize;
+        }
+        self.rests.clear();
+    }
+
+    fn empty(&mut self, cache: &mut PieceCache) {
         cache.lookups += self.pieces as u64;
         self.pieces = 0;
         cache.grow();

@@ -15,6 +15,7 @@ pub mod normalize;
 pub mod pair_table;
 pub mod parallel;
 pub mod parts;
+pub mod places;
 #[cfg(feature = "python")]
 mod python;
 pub mod recover;

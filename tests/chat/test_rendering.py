@@ -71,8 +71,8 @@ def test_a_message_to_continue(name, content):
 
 
 def test_a_forged_tag_behind_the_last_message_does_not_move_its_end():
-    template = "{% for m in messages %}{{ m.content }}{% endfor %}<|end|>{{ tools[0] }}"
-    tool = "CONTINUE_FINAL_MESSAGE_TAG "
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}<|end|>{{ tools[0].name }}"
+    tool = {"name": "CONTINUE_FINAL_MESSAGE_TAG "}
     assert render(CHAT[1:2], template, tools=[tool], continue_final_message=True).text == CHAT[1]["content"]
 
 

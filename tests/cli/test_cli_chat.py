@@ -7,6 +7,7 @@ import pytest
 import conversion
 from hf_bpe import Encoder
 from hf_bpe.chat import encode_conversation, with_template_tokens
+from tests.support.vocabularies import byte_spec
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi<|im_end|>\n안녕 [x]"}]
 
@@ -69,3 +70,18 @@ def test_errors(fails, chatml):
     messages.write_text('[{"role": "assistant", "content": "x"}]')
     both = ("--add-generation-prompt", "--continue-final-message")
     assert "pass one" in fails("chat", tokenizer, messages, "-t", "chatml", *both)
+
+
+def test_a_tokenizer_without_the_tokens_of_a_template_is_told_how_a_command_adds_them(fails, chatml, tmp_path):
+    _, messages, _ = chatml
+    conversion.save(byte_spec(), tmp_path / "plain")
+    said = " ".join(fails("chat", tmp_path / "plain", messages, "-t", "chatml").split())
+    assert "lacks the special tokens <|im_start|>, <|im_end|>" in said
+    assert "hf-bpe train takes --special-token" in said
+    assert "with_template_tokens" not in said
+
+
+def test_tools_that_are_no_schemas_are_refused(fails, chatml, tmp_path):
+    tokenizer, _, _ = chatml
+    (tmp_path / "m.json").write_text('{"messages": [{"role": "user", "content": "a"}], "tools": [5]}')
+    assert "tools[0] is 5" in fails("chat", tokenizer, tmp_path / "m.json", "-t", "chatml")

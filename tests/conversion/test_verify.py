@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import conversion
 from conversion.nasty_strings import nasty_strings
 from conversion.verification.report import OriginReport
-from hf_bpe import AddedToken, Encoder
+from hf_bpe import AddedToken, Encoder, FormatError
 from tests.conversion.support import small_spec, spec_of_tokens
 from tests.support.vocabularies import byte_spec, cl100k_spec, gpt2_spec
 
@@ -137,3 +139,32 @@ def test_arguments_that_are_not_what_they_look_like():
         conversion.verify(byte_spec(), byte_spec(), texts="abc")
     with pytest.raises(ValueError, match=r"loader must be one name, or two, one for each side; \('own',\) are 1"):
         conversion.verify(byte_spec(), byte_spec(), loader=("own",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"loader": 5}, "loader must be a name"),
+        ({"corpus": 5}, "a corpus is a path"),
+        ({"texts": 5}, "texts must be a list"),
+        ({"texts": ["a", 5]}, "texts must be str, and number 1 is 5"),
+    ],
+)
+def test_arguments_of_other_kinds_are_refused_by_name(wrong: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        conversion.verify(small_spec(), small_spec(), **wrong)
+    with pytest.raises(TypeError, match="a TokenizerSpec is converted"):
+        conversion.to_tiktoken_encoding(None)  # type: ignore[arg-type]
+
+
+def test_an_empty_path_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversion.save(small_spec(), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for call in (
+        lambda: conversion.load(""),
+        lambda: conversion.verify("", small_spec()),
+        lambda: conversion.save(small_spec(), ""),
+    ):
+        with pytest.raises(FormatError, match="the path is empty"):
+            call()
+    assert conversion.load(".").vocab == small_spec().vocab

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
+from huggingface_hub.errors import HTTPError
 
-from hf_bpe import ConversionRefused, FormatError
+from hf_bpe import ConversionRefused, FormatError, HubNotFound, HubUnreachable
 from hf_bpe.plugin import HfBpeTokenizer
 from hf_bpe.plugin.template import read_template
 
@@ -109,3 +111,15 @@ def test_a_template_keeps_the_order_of_its_pieces() -> None:
     template = read_template(TEMPLATE, "file.json")
     assert template.ids([1, 2], None) == [1, 2]
     assert template.count_added(pair=False) == 0
+
+
+def test_no_name_and_a_hub_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HubNotFound, match="the name is empty"):
+        HfBpeTokenizer.from_pretrained("")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise HTTPError("no route to host")
+
+    monkeypatch.setattr(transformers.PreTrainedTokenizerBase, "from_pretrained", fail)
+    with pytest.raises(HubUnreachable, match=r"'me/tokenizer': there is no such folder or file here.*no route to host"):
+        HfBpeTokenizer.from_pretrained("me/tokenizer")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TypeAlias
 
 from conversion import gguf, minbpe, sentencepiece, tekken, tiktoken
@@ -27,6 +26,7 @@ from conversion.verification.loaders.files import TokenizerFile, read_tokenizer
 from conversion.verification.loaders.guarded import guarded, library_errors
 from conversion.verification.side import Side
 from hf_bpe.engine import Encoder
+from hf_bpe.files import path_of
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["LOADERS", "Source", "load_side", "split_prefix"]
@@ -102,7 +102,7 @@ def load_side(source: Source, loader: str, given: Given) -> Side:
 def _load(source: str | os.PathLike[str], loader: str, given: Given) -> Side:
     if loader in _OF_FOLDERS:
         return _OF_FOLDERS[loader](os.fspath(source))
-    file = read_tokenizer(Path(source), given)
+    file = read_tokenizer(path_of(source), given)
     if loader == OFFICIAL:
         loader = _OFFICIAL.get(file.format.name, "tokenizers")
     return _OF_FILES[loader](file)

@@ -333,18 +333,32 @@ impl Model {
     fn encode_stretch(&self, text: &str, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
         let Scratch { cache, merge, splitter, batch, .. } = scratch;
         let bytes = text.as_bytes();
-        let mut look_up = |batch: &mut Batch, cache: &mut PieceCache| {
+        self.for_each_batch(text, splitter, batch, cache, |batch, cache| {
             batch.look_up(cache, sink, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
-        };
+        })
+    }
+
+    /// Splits a stretch; calls `look_up`, which empties it, whenever the batch is full, and at the end.
+    #[inline]
+    fn for_each_batch(
+        &self,
+        text: &str,
+        splitter: &Splitter,
+        batch: &mut Batch,
+        cache: &mut PieceCache,
+        mut look_up: impl FnMut(&mut Batch, &mut PieceCache),
+    ) -> Result<(), EngineError> {
+        let bytes = text.as_bytes();
         splitter.for_each_run(text, &mut |mut pieces| {
             while !pieces.is_empty() {
                 pieces = &pieces[batch.push_short(cache, bytes, pieces)..];
                 if batch.is_full() {
                     look_up(batch, cache);
-                } else if let Some((&(start, end), rest)) = pieces.split_first() {
+                } else if let Some((&(first, end), rest)) = pieces.split_first() {
                     pieces = rest;
-                    self.push_long(bytes, start as usize, end as usize, |key, start, end| {
-                        if batch.push(cache, key, start, end) {
+                    self.push_long(bytes, first as usize, end as usize, |key, start, end| {
+                        let goes_on = start > first as usize;
+                        if batch.push_part(cache, key, start, end, goes_on) {
                             look_up(batch, cache);
                         }
                     });

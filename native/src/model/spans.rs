@@ -4,15 +4,20 @@ use std::ops::Range;
 
 use super::{Dialect, Model, Policy, Scratch};
 use crate::{
-    batch::Missed,
-    cache::{PieceCache, is_part, pack},
     error::EngineError,
-    merge::MergeScratch,
     normalize::Normalizer,
-    sentencepiece::{SentencePiece, Source},
+    sentencepiece::{Origins, SentencePiece, Source, SpaceRules},
 };
 
 impl Model {
+    /// What a SentencePiece model does to spaces.
+    pub fn space_rules(&self) -> Option<SpaceRules> {
+        match &self.dialect {
+            Dialect::ByteLevel { .. } => None,
+            Dialect::SentencePiece(model) => Some(model.space_rules()),
+        }
+    }
+
     /// Calls `visit` with each id of a text, the bytes it stands for, as a range, the number of its piece, counted from 0, and whether
     /// it is an added token that was found, not merged. An added token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
     /// made stands for a whole character, the first of those it was made of, and a space put before a text for the text's first
@@ -103,44 +108,21 @@ impl Model {
         piece: &mut u32,
         mut visit: impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter, .. } = scratch;
-        let (bytes, mut ids) = (stretch.as_bytes(), Vec::new());
-        splitter.for_each_run(stretch, &mut |pieces| {
-            for &(start, end) in pieces {
-                self.for_each_part(bytes, start as usize..end as usize, cache, merge, &mut ids, |part, ids, _| {
-                    let mut done = part.start;
-                    for &id in ids {
-                        let start = done;
-                        done += self.tokens.get(id).map_or(0, <[u8]>::len);
-                        visit(id, start..done, *piece);
-                    }
-                });
-                *piece += 1;
-            }
-            cache.grow();
+        let Scratch { cache, merge, splitter, batch, .. } = scratch;
+        let bytes = stretch.as_bytes();
+        self.for_each_batch(stretch, splitter, batch, cache, |batch, cache| {
+            batch.find(cache, |cache, missed, out| self.encode_missed(bytes, missed, cache, merge, out));
+            batch.for_each_found(|part, goes_on, ids| {
+                let number = *piece - u32::from(goes_on);
+                *piece = number + 1;
+                let (mut done, last) = (part.start, ids.len().saturating_sub(1));
+                for (at, &id) in ids.iter().enumerate() {
+                    let start = done;
+                    done = if at == last { part.end } else { start + self.tokens.get(id).map_or(0, <[u8]>::len) };
+                    visit(id, start..done, number);
+                }
+            });
         })
-    }
-
-    /// Calls `visit` with the parts of a piece that no merge joins, and the ids of each, for which `ids` is the room.
-    fn for_each_part(
-        &self,
-        text: &[u8],
-        piece: Range<usize>,
-        cache: &mut PieceCache,
-        merge: &mut MergeScratch,
-        ids: &mut Vec<u32>,
-        mut visit: impl FnMut(Range<usize>, &[u32], &mut MergeScratch),
-    ) {
-        let mut look_up = |key, start, end| {
-            ids.clear();
-            cache.lookups += 1;
-            self.encode_missed(text, Missed { start, end, is_part: is_part(key) }, cache, merge, ids);
-            visit(start..end, ids, merge);
-        };
-        match pack(text, piece.start, piece.end) {
-            Some(key) => look_up(key, piece.start, piece.end),
-            None => self.push_long(text, piece.start, piece.end, look_up),
-        }
     }
 
     /// Calls `visit` with each id of a stretch, which begins at `start` of the text, the bytes of the text it comes from, and the number
@@ -156,13 +138,12 @@ impl Model {
         piece: &mut u32,
         visit: &mut impl FnMut(u32, Range<usize>, u32),
     ) -> Result<(), EngineError> {
-        let Scratch { cache, merge, splitter, normalised, .. } = scratch;
-        normalised.origins = Some(Vec::new());
+        let Scratch { cache, merge, splitter, batch, normalised } = scratch;
+        normalised.origins = Some(Origins::default());
         model.normalise(stretch, start == 0, normalised);
         let origins = normalised.origins.take().unwrap_or_default();
         let text = normalised.text.as_str();
-        let origin = |at: usize| start + origins.get(at).copied().unwrap_or(stretch.len());
-        let mut ids = Vec::new();
+        let origin = |at: usize| start + origins.of(at);
         let mut unknown: Option<(u32, Range<usize>, u32)> = None; // not yet given out, for the next may join it
         let mut emit = |id: u32, source: Source, span: Range<usize>, piece: u32| {
             let from = origin(span.start)..origin(span.end);
@@ -187,14 +168,18 @@ impl Model {
         model.user_defined().for_each_span(text, |span, whole| {
             match whole {
                 Some(id) => emit(id, Source::Whole, span, *piece),
-                None => splitter.for_each(&text[span.clone()], |from, to| {
-                    let whole = span.start + from..span.start + to;
-                    self.for_each_part(text.as_bytes(), whole, cache, merge, &mut ids, |part, ids, merge| {
-                        model.for_each_source(&text.as_bytes()[part.clone()], ids, merge, |id, source, place| {
-                            emit(id, source, part.start + place.start..part.start + place.end, *piece);
+                None => {
+                    let part_of_text = &text.as_bytes()[span.clone()];
+                    self.for_each_batch(&text[span.clone()], splitter, batch, cache, |batch, cache| {
+                        batch.find(cache, |cache, missed, out| self.encode_missed(part_of_text, missed, cache, merge, out));
+                        batch.for_each_found(|part, _, ids| {
+                            model.for_each_source(&part_of_text[part.clone()], ids, merge, |id, source, place| {
+                                let begin = span.start + part.start;
+                                emit(id, source, begin + place.start..begin + place.end, *piece);
+                            });
                         });
-                    });
-                })?,
+                    })?;
+                }
             }
             *piece += 1;
             Ok(())
@@ -202,7 +187,6 @@ impl Model {
         if let Some((id, joined, piece)) = unknown {
             visit(id, joined, piece);
         }
-        cache.grow();
         Ok(())
     }
 }

@@ -15,8 +15,8 @@ use super::{
     errors::{raise, run},
     ints::{SharedInts, read_ids},
     normalizer::{self, StepFields},
+    places::{self, Places, Unit},
     ragged::{self, Id},
-    spans,
     text::Text,
     vocabulary::Vocabulary,
 };
@@ -37,8 +37,8 @@ pub struct Policy(model::Policy);
 /// A tokenizer ready to run.
 #[pyclass(frozen, module = "hf_bpe.engine.native")]
 pub struct Engine {
-    model: Model,
-    ints: SharedInts,
+    pub(super) model: Model,
+    pub(super) ints: SharedInts,
 }
 
 type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
@@ -218,16 +218,17 @@ impl Engine {
         run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
     }
 
-    fn encode_batch_with_offsets<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<Text>,
-        policy: &Policy,
-        num_threads: usize,
-        characters: bool,
-    ) -> PyResult<spans::Arrays<'py>> {
+    /// `unit`: "bytes", "characters" or "stock".
+    fn place(slf: &Bound<'_, Self>, texts: Vec<Text>, policy: &Policy, num_threads: usize, unit: Unit) -> PyResult<Places> {
         let bytes = texts.iter().map(|text| text.as_str().len()).sum();
-        Ok(run(py, bytes, || spans::encode(&self.model, &policy.0, &texts, num_threads, characters))?.into_arrays(py))
+        let model = &slf.get().model;
+        let found = run(slf.py(), bytes, || places::encode(model, &policy.0, &texts, num_threads, unit))?;
+        Ok(Places::new(slf.clone().unbind(), found))
+    }
+
+    /// Ids and places of one text.
+    fn place_one<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, unit: Unit) -> PyResult<places::Lists<'py>> {
+        places::lists(py, self, &policy.0, &text, unit)
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {

@@ -5,8 +5,9 @@ mod engine;
 mod errors;
 mod ints;
 mod normalizer;
+mod places;
 mod ragged;
-mod spans;
+mod shared;
 mod text;
 mod training;
 mod vocabulary;
@@ -39,9 +40,10 @@ fn recover_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>) -> PyResult<Recove
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Policy>()?;
+    module.add_class::<places::Places>()?;
     module.add_class::<vocabulary::Vocabulary>()?;
     module.add_function(wrap_pyfunction!(recover_merges, module)?)?;
-    module.add_function(wrap_pyfunction!(spans::pairs, module)?)?;
+    module.add_function(wrap_pyfunction!(places::pairs, module)?)?;
     training::register(module)?;
     documents::register(module)?;
     module.add("FAMILIES", FAMILIES)?;

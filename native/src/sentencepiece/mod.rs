@@ -4,6 +4,7 @@ mod charsmap;
 mod compile;
 mod decode;
 mod normalizer;
+mod origins;
 mod outputs;
 mod ties;
 
@@ -19,7 +20,9 @@ use compile::{Compiled, Merger, internal};
 use decode::Decoder;
 pub use decode::LeadingSpaces;
 use normalizer::Normalizer;
+pub use normalizer::SpaceRules;
 pub use normalizer::{Normalised, Prepend, Settings};
+pub use origins::Origins;
 pub use outputs::Source;
 use ties::merge_by_score;
 
@@ -126,6 +129,11 @@ impl SentencePiece {
     /// Normalised text as SentencePiece shows it.
     pub fn shown(&self, text: &str) -> String {
         if self.normalizer.escapes_spaces() { text.replace(' ', normalizer::SPACE_SYMBOL) } else { text.to_owned() }
+    }
+
+    /// Whether the space put before texts goes behind them instead, and whether of several spaces one is left.
+    pub fn space_rules(&self) -> SpaceRules {
+        self.normalizer.space_rules()
     }
 
     /// The user-defined pieces, for finding them in normalised text.

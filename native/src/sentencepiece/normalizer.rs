@@ -7,7 +7,10 @@
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use memchr::memmem;
 
-use super::charsmap::Charsmap;
+use super::{
+    charsmap::Charsmap,
+    origins::{Origin, Origins},
+};
 use crate::error::EngineError;
 
 /// What a space is written as, in pieces and in texts.
@@ -29,16 +32,16 @@ pub enum Prepend {
 pub struct Normalised {
     /// The text.
     pub text: String,
-    /// For each byte of it, and for its end, the byte of the original it comes from.
-    pub origins: Option<Vec<usize>>,
+    /// Where its characters, and its end, come from.
+    pub origins: Option<Origins>,
 }
 
 impl Normalised {
-    fn push(&mut self, content: &str, origin: usize) {
-        self.text.push_str(content);
-        if let Some(origins) = &mut self.origins {
-            origins.resize(self.text.len(), origin);
+    fn push(&mut self, content: &str, origin: Origin) {
+        if let Some(origins) = self.origins.as_mut().filter(|_| !content.is_empty()) {
+            origins.push(self.text.len(), origin);
         }
+        self.text.push_str(content);
     }
 }
 
@@ -64,6 +67,15 @@ pub struct Normalizer {
     user_defined: Option<AhoCorasick>,
     /// Bytes at which something may be to be done; from the others on, text is copied.
     is_stop: Box<[bool; 256]>,
+}
+
+/// What is done to spaces.
+#[derive(Debug, Clone, Copy)]
+pub struct SpaceRules {
+    /// The one that is added goes to the end.
+    pub is_suffix: bool,
+    /// Of several in a row all but one go.
+    pub leaves_one: bool,
 }
 
 /// What decides how text is normalised.
@@ -120,33 +132,42 @@ impl Normalizer {
         self.escape_spaces
     }
 
+    /// What is done to spaces.
+    pub fn space_rules(&self) -> SpaceRules {
+        SpaceRules { is_suffix: self.space_is_suffix, leaves_one: self.remove_extra_spaces }
+    }
+
     /// Normalises a stretch of text. `at_start`: it begins where the whole text does.
     pub fn normalise(&self, text: &str, at_start: bool, into: &mut Normalised) {
         into.text.clear();
         if let Some(origins) = &mut into.origins {
-            origins.clear();
+            *origins = Origins::default();
         }
         let adds_space = self.prepend == Prepend::Always || (self.prepend == Prepend::First && at_start);
         let (prefix, suffix) = (adds_space && !self.space_is_suffix, adds_space && self.space_is_suffix);
         let prefix = prefix && (self.prefix_before_space || !text.starts_with([' ', '\u{2581}']));
-        if into.origins.is_none() && self.charsmap.is_none() && !self.remove_extra_spaces {
+        let copies_all = self.charsmap.is_none() && !self.remove_extra_spaces;
+        if copies_all && (into.origins.is_none() || self.user_defined.is_none()) {
             into.text.reserve(text.len() + 1);
-            into.text.push_str(if prefix { " " } else { "" });
-            self.copy(text, into);
-            into.text.push_str(if suffix { " " } else { "" });
+            into.push(if prefix { " " } else { "" }, Origin::All(0));
+            self.append(text, Origin::Each(0), into);
+            into.push(if suffix { " " } else { "" }, Origin::All(text.len()));
+            if let Some(origins) = &mut into.origins {
+                origins.push(into.text.len(), Origin::All(text.len()));
+            }
             return;
         }
         let mut at = self.leading_spaces(text);
         if at < text.len() {
             if prefix {
-                into.push(" ", at);
+                into.push(" ", Origin::All(at));
             }
             let mut end = text.len();
             let mut after_space = self.remove_extra_spaces;
             while at < text.len() {
                 let Bit { length, content, is_run } = self.next(text, at);
                 let kept = if after_space { content.trim_start_matches(' ') } else { content };
-                self.append(kept, at, is_run, into);
+                self.append(kept, if is_run { Origin::Each(at) } else { Origin::All(at) }, into);
                 if !kept.is_empty() {
                     after_space = self.remove_extra_spaces && kept.ends_with(' ');
                 }
@@ -154,17 +175,17 @@ impl Normalizer {
             }
             while self.remove_extra_spaces && into.text.ends_with(' ') {
                 into.text.pop();
-                end = into.origins.as_mut().and_then(Vec::pop).unwrap_or(end);
+                end = into.origins.as_mut().map_or(end, |origins| origins.cut(into.text.len()));
             }
             if suffix {
-                into.push(" ", end);
+                into.push(" ", Origin::All(end));
             }
             at = end;
         } else {
             at = 0; // nothing is left
         }
         if let Some(origins) = &mut into.origins {
-            origins.push(at);
+            origins.push(into.text.len(), Origin::All(at));
         }
     }
 
@@ -195,32 +216,22 @@ impl Normalizer {
             return Bit { length, content: std::str::from_utf8(content).unwrap_or_default(), is_run: false };
         }
         match text.get(at..).and_then(|rest| rest.chars().next()) {
-            Some(character) => Bit { length: character.len_utf8(), content: &text[at..at + character.len_utf8()], is_run: false },
+            Some(character) => Bit { length: character.len_utf8(), content: &text[at..at + character.len_utf8()], is_run: true },
             None => Bit { length: 1, content: "\u{FFFD}", is_run: false }, // the rest of a character that a key ended in
         }
     }
 
-    /// Appends what comes from `origin`. `is_run`: it may be many characters copied as they are, each from its own place.
-    fn append(&self, content: &str, origin: usize, is_run: bool, into: &mut Normalised) {
-        if into.origins.is_none() {
-            self.copy(content, into);
-            return;
-        }
-        for (at, character) in content.char_indices() {
-            let is_space = self.escape_spaces && character == '\u{2581}';
-            let origin = if is_run { origin + at } else { origin };
-            into.push(if is_space { " " } else { &content[at..at + character.len_utf8()] }, origin);
-        }
-    }
-
-    fn copy(&self, mut content: &str, into: &mut Normalised) {
+    /// Appends what comes from `origin`.
+    fn append(&self, mut content: &str, mut origin: Origin, into: &mut Normalised) {
         while self.escape_spaces
             && let Some((before, after)) = memmem::find(content.as_bytes(), SPACE_SYMBOL.as_bytes()).map(|at| content.split_at(at))
         {
-            into.text.push_str(before);
-            into.text.push(' ');
+            into.push(before, origin);
+            origin = origin.behind(before.len());
+            into.push(" ", origin);
+            origin = origin.behind(SPACE_SYMBOL.len());
             content = &after[SPACE_SYMBOL.len()..];
         }
-        into.text.push_str(content);
+        into.push(content, origin);
     }
 }

@@ -82,6 +82,11 @@ def _passed_over(pair: Pair, arguments: tuple[Any, ...]) -> frozenset[str]:
         names += ("offset_mapping", "offsets", "char_to_token", "char_to_word", "token_to_chars", "word_to_chars")
     if pair.holds_unmade_piece(arguments):
         names += ("word_ids", "words", "char_to_word", "token_to_word", "word_to_chars", "word_to_tokens")
+    if pair.has_types_of_its_own:
+        names += ("token_type_ids", "type_ids")
+    if pair.numbers_pieces:
+        names += ("sequence_ids", "n_sequences", "token_to_sequence", "token_to_chars", "token_to_word")
+        names += ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars")
     return frozenset(names)
 
 
@@ -115,17 +120,17 @@ def same_tokens(pair: Pair, ours: Sequence[str | None], stock: Sequence[str | No
     """Whether two lists mean the same tokens: stock has added tokens with the space they took along, or normalised, and those that
     merging made spelled as bytes.
     """
-    contents = {content.strip(): content for content in pair.contents}
-    contents |= {name.strip(): content for name, content in pair.renamed.items()}
+    named = [(content, content) for content in pair.contents] + list(pair.renamed.items())
 
     def is_same(mine: str | None, theirs: str | None) -> bool:
         if mine == theirs or mine is None or theirs is None:
             return mine == theirs
         if theirs.isspace():  # such a token with more white space that it took along: which one it was cannot be told
             return mine.isspace()
-        return bool(
-            pair.ours.convert_tokens_to_ids([contents.get(theirs.strip(), theirs)]) == pair.ours.convert_tokens_to_ids([mine])
-        )
+        meant = [
+            content for name, content in named if name.strip() == theirs.strip()
+        ]  # two, if one is spelled as the other is normalised
+        return pair.ours.convert_tokens_to_ids(mine) in pair.ours.convert_tokens_to_ids(meant or [theirs])
 
     return not isinstance(stock, BaseException) and len(ours) == len(stock) and all(map(is_same, ours, stock))
 

@@ -82,7 +82,8 @@ class Pair:
         texts = [
             text.replace(" ", SPACE_SYMBOL) for text in texts_in(arguments)
         ]  # without the spaces that are put around stretches
-        return any(content.strip(SPACE_SYMBOL) in text for text in texts for content in self._never_made)
+        pieces = [content.replace(" ", SPACE_SYMBOL).strip(SPACE_SYMBOL) for content in self._never_made]
+        return any(piece in text for text in texts for piece in pieces)
 
     def trims_otherwise(self, arguments: tuple[Any, ...]) -> bool:
         """Whether offsets leave out white space, and a text holds some that is an added token and that merging makes too: a file
@@ -90,7 +91,22 @@ class Pair:
         along white space that the normalizer changes: stock leaves out as many characters as there were afterwards.
         """
         holds_named_twice = any(content in text for text in texts_in(arguments) for content in self._named_twice)
-        return self.ours._template.trims_offsets and (holds_named_twice or self._takes_changed_space)
+        return bool(self.ours._template.trims) and (holds_named_twice or self._takes_changed_space)
+
+    @cached_property
+    def numbers_pieces(self) -> bool:
+        """Whether a ByteLevel post-processor stands behind the one that puts tokens around texts: stock counts those as texts."""
+        return "ByteLevel" in self._processors[1:] and self._processors[0] != "ByteLevel"
+
+    @cached_property
+    def has_types_of_its_own(self) -> bool:
+        """Whether the second text of a pair is of type 0: in overflowing windows stock has 1."""
+        return "RobertaProcessing" in self._processors
+
+    @cached_property
+    def _processors(self) -> list[str]:
+        source = self.ours._template.source or {}
+        return [part["type"] for part in source.get("processors", ())]
 
     @cached_property
     def _takes_changed_space(self) -> bool:
@@ -208,7 +224,7 @@ def _flags(generator: random.Random) -> dict[str, bool]:
 
 
 def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_level: bool) -> dict[str, Any] | None:
-    """None, one that trims offsets, a template, or both."""
+    """None, one that trims offsets, a template, or two that stand one before the other."""
     name, token_id = special
 
     def parts(text: str, type_id: int) -> list[dict[str, Any]]:
@@ -231,7 +247,14 @@ def _post_processor(generator: random.Random, special: tuple[str, int], is_byte_
     if kind == 0:
         return trims
     if kind == 1:
-        return {"type": "Sequence", "processors": [trims, template]}
+        joined = {"type": "BertProcessing", "cls": [name, token_id], "sep": [name, token_id]}
+        trimming = {
+            "type": "RobertaProcessing",
+            "trim_offsets": generator.random() < 0.5,
+            "add_prefix_space": generator.random() < 0.5,
+        }
+        other = generator.choice((template, joined, {**joined, **trimming}))
+        return {"type": "Sequence", "processors": generator.sample([trims, other], 2)}
     return None if kind == 2 else template
 
 
