@@ -9,6 +9,7 @@ import typer
 
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.options import Json
+from hf_bpe.cli.wording import as_options
 from hf_bpe.editing import IdMap, plan_resize
 
 __all__ = ["resize"]
@@ -97,7 +98,7 @@ def resize(
         link=not copy,
     )
     if not quiet and not as_json:
-        err.print(plan.summary(), markup=False)
+        err.print(as_options(plan.summary()), markup=False)
     record = plan.to_dict() if dry_run else plan.apply(progress=not quiet and err.is_terminal)
     if as_json:
         print_json(record)

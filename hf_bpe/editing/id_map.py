@@ -18,7 +18,7 @@ from hf_bpe.errors import EditError, FormatError, some
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import MAX_TOKEN_ID
 
-__all__ = ["IdMap", "Made", "RowKind"]
+__all__ = ["IdMap", "Made", "RowKind", "runs"]
 
 _FORMAT = "hf_bpe id map"
 _VERSION = 1
@@ -89,6 +89,10 @@ class IdMap:
         """How many tokens have another id now."""
         return sum(old != new for old, new in self.kept.items())
 
+    def with_made(self, made: Mapping[int, Made | None]) -> IdMap:
+        """A copy that says this of the rows of new ids."""
+        return IdMap(self.old_size, self.new_size, self.kept, self.gone, made)
+
     # -- JSON ---------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,8 +106,8 @@ class IdMap:
             "version": _VERSION,
             "old_size": self.old_size,
             "new_size": self.new_size,
-            "kept": [[old, new, count] for (old, new), count in _runs(sorted(self.kept.items()))],
-            "gone": [[old, count] for (old,), count in _runs(sorted((old,) for old in self.gone))],
+            "kept": [[old, new, count] for (old, new), count in runs(sorted(self.kept.items()))],
+            "gone": [[old, count] for (old,), count in runs(sorted((old,) for old in self.gone))],
             "made": [_made_entry(new, made) for new, made in sorted(self.made.items())],
         }
 
@@ -148,8 +152,12 @@ class IdMap:
         return cls.from_dict(read_json(Path(path)), os.fspath(path))
 
 
-def _runs(rows: Iterable[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Rows of which each number is one more than in the row before are one run: its first row, and how many."""
+def runs(rows: Iterable[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Rows of which each number is one more than in the row before are one run: its first row, and how many.
+
+    >>> list(runs([(5, 7), (6, 8), (9, 9)]))
+    [((5, 7), 2), ((9, 9), 1)]
+    """
     first: tuple[int, ...] = ()
     count = 0
     for row in rows:

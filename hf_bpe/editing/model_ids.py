@@ -128,10 +128,10 @@ class Renumbering:
         )
 
     def _new(self, value: Any) -> Any:
-        """An id translated; what is none, or has no token, as it is."""
-        if not is_id(value) or value not in self.id_map.old_ids:
-            return value
-        return self.id_map.new_id(value)
+        """An id translated; what is none, or that of a padding row that stays, as it is."""
+        if is_id(value) and value in self.id_map.old_ids:
+            return self.id_map.new_id(value)
+        return None if is_id(value) and self.rows_after <= value < self.rows_before else value
 
     def _roles_that_changed(self, file: str, data: dict[str, Any], text: dict[str, Any]) -> None:
         for role, new in self.new_roles.items() if file in CONFIGURATIONS[:2] else ():
@@ -142,8 +142,7 @@ class Renumbering:
             part = text if key in text and key not in data else data
             stated = part.get(key)
             if isinstance(stated, list):
-                former = None if old is None else self.id_map.new_id(old)
-                self._set(file, "", part, key, list(dict.fromkeys([i for i in stated if i != former] + [new])))
+                self._set(file, "", part, key, list(dict.fromkeys([*stated, new])))  # any of them ends a text
             elif role in ("bos", "eos", "pad") or key in part:
                 self._set(file, "", part, key, new)
 

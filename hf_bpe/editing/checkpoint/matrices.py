@@ -74,14 +74,16 @@ def find_matrices(
 
     Raises `EditError` listing candidates where the names are not known, and for rows that do not belong together.
     """
-    inputs = [_named(checkpoint, name, "embedding", "--embedding") for name in embedding] or list(
+    inputs = [_named(checkpoint, name, "embedding", "embedding=") for name in embedding] or list(
         _known(checkpoint, "embedding")
     )
     rows = _rows_of(checkpoint, inputs, needed, stated_rows, chosen=bool(embedding))
-    outputs = [_named(checkpoint, name, "head", "--head") for name in head] or list(_known(checkpoint, "head"))
-    wrong = [matrix.tensor.name for matrix in outputs if head and matrix.rows != rows]
-    if wrong:
-        raise EditError(f"{some(wrong)} has not as many rows as the embedding, {rows}; name another tensor with --head")
+    outputs = [_named(checkpoint, name, "head", "head=") for name in head] or list(_known(checkpoint, "head"))
+    others = [f"{matrix.tensor.name} with {matrix.rows} rows" for matrix in outputs if matrix.rows != rows]
+    if others and (head or (not tied and len(others) == len(outputs))):
+        raise EditError(
+            f"the embedding has {rows} rows, and the head not as many: {some(others)}; name the one that goes with it as head="
+        )
     matrices = [matrix for matrix in (*inputs, *outputs) if matrix.rows == rows]
     matrices = list({matrix.tensor.name: matrix for matrix in matrices}.values())
     matrices += _biases(checkpoint, matrices, rows)
@@ -93,7 +95,7 @@ def find_matrices(
     if tied is False and alike and not any(matrix.role == "head" for matrix in matrices):
         raise EditError(
             f"the configuration says that the head is not tied to the embedding, and no head of a known name is there; name it with "
-            f"--head NAME: {some(alike)} has {rows} rows"
+            f"head=NAME: {some(alike)} has {rows} rows"
         )
     return Matrices(tuple(matrices), rows, tuple(alike))
 
@@ -123,7 +125,7 @@ def _rows_of(checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stat
         sizes = {stated}
     if len(sizes) > 1:
         listed = some([f"{matrix.tensor.name} with {matrix.rows} rows" for matrix in inputs])
-        raise EditError(f"there are embeddings of different sizes: {listed}. Name those of the text with --embedding NAME")
+        raise EditError(f"there are embeddings of different sizes: {listed}. Name those of the text with embedding=NAME")
     rows = sizes.pop()
     if rows < needed:
         name = next(matrix.tensor.name for matrix in inputs if matrix.rows == rows)
@@ -146,7 +148,7 @@ def _candidates(checkpoint: Checkpoint, needed: int) -> str:
     matrices.sort(key=lambda tensor: (tensor.shape[0], tensor.name))
     listed = ", ".join(f"{tensor.name} ({tensor.shape[0]} rows)" for tensor in matrices[:_CANDIDATES])
     more = f" and {len(matrices) - _CANDIDATES} more" if len(matrices) > _CANDIDATES else ""
-    return f"Name the embedding with --embedding NAME, and the head, if it is not tied, with --head NAME; rows enough have {listed}{more}"
+    return f"Name the embedding with embedding=NAME, and the head, if it is not tied, with head=NAME; rows enough have {listed}{more}"
 
 
 def _biases(checkpoint: Checkpoint, matrices: Iterable[Matrix], rows: int) -> Iterator[Matrix]:

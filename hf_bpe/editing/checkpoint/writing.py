@@ -40,6 +40,8 @@ def write_shard(
     What was written is read back: the checksum of every tensor must be that of the bytes that were meant. (CRC-32 runs at
     3 GB/s where SHA-256 runs at 0.35, and what is to be found is a disk at fault or a slip, not a forger.)
     """
+    if read_header(source) != header:
+        raise EditError(f"{source} was changed after the plan was made; make the plan again")
     after = [resized(matrices[t.name], len(rows.sources)) if t.name in matrices else t for t in header.tensors]
     head, placed = header_bytes(after, header.metadata)
     meant: dict[str, int] = {}
