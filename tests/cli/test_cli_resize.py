@@ -66,10 +66,10 @@ def test_an_id_map_is_followed(run, model, tmp_path):
 def test_errors_speak_of_options(fails, model, new, tmp_path):
     message = fails("resize", model, "--tokenizer", new, "--embedding", "nothing")
     assert "which --embedding names" in message
+    assert "no such file" in fails("resize", model, "--tokenizer", tmp_path / "nowhere").lower()
     (model / "pytorch_model.bin").write_bytes(b"x")
     assert "or pass --output, where it is left out" in fails("resize", model, "--tokenizer", new)
     assert "is no folder" in fails("resize", tmp_path / "nowhere", "--tokenizer", new)
-    assert "no such file" in fails("resize", model, "--tokenizer", tmp_path / "nowhere").lower()
 
 
 def test_the_help_has_an_example(run):

@@ -56,10 +56,10 @@ class RowMaker:
         return numbers_found
 
     def _mean_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
-        rows = self._reader.rows(np.array(ids, dtype=np.int64))
+        rows = self._reader.rows(ids)
         if len(ids) == 1:
             return np.asarray(rows[0])  # also where it holds what is no number
-        return self._rounded(self._checked(from_bytes(rows, self._dtype).mean(axis=0)))
+        return self._rounded(self._checked(from_bytes(rows, self._dtype).mean(axis=0, dtype=np.float64)))
 
     @cached_property
     def _mean_row(self) -> NDArray[np.uint8]:
@@ -74,8 +74,8 @@ class RowMaker:
         if not count:
             raise EditError("no old id has a token, so there are no rows to make others of; choose zeros")
         total = np.zeros(1)
-        for start, rows in self._reader.windows():
-            total = total + from_bytes(rows[self._in_use[start : start + len(rows)]], self._dtype).sum(axis=0)
+        for rows in self._reader.used(self._in_use):
+            total = total + from_bytes(rows, self._dtype).sum(axis=0, dtype=np.float64)
         return self._checked(total / count)
 
     def _checked(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -99,8 +99,9 @@ class RowMaker:
             weights[place] = np.random.default_rng([self._seed, number]).standard_normal(count, dtype=np.float32)
         total = np.zeros((len(ids), len(mean)))
         done = 0
-        for start, rows in self._reader.windows():
-            apart = from_bytes(rows[self._in_use[start : start + len(rows)]], self._dtype) - mean
-            total += weights[:, done : done + len(apart)] @ apart.astype(np.float32)
+        for rows in self._reader.used(self._in_use):
+            apart = from_bytes(rows, self._dtype)
+            apart -= mean.astype(apart.dtype)
+            total += weights[:, done : done + len(apart)] @ apart
             done += len(apart)
         return np.asarray(mean + total / np.sqrt(max(1, count - 1)))

@@ -1,6 +1,6 @@
 """Numbers of the dtypes of checkpoints, for the rows that are made. All others are moved as bytes.
 
-Made rows are computed in 64-bit floats and then rounded twice, to 32 bits and to the dtype, each time to the nearest and to even
+Means are summed in 64-bit floats and then rounded twice, to 32 bits and to the dtype, each time to the nearest and to even
 where two are equally near.
 """
 
@@ -34,16 +34,16 @@ _LARGEST = {
 }
 
 
-def from_bytes(rows: NDArray[np.uint8], dtype: str) -> NDArray[np.float64]:
-    """Rows of bytes as numbers.
+def from_bytes(rows: NDArray[np.uint8], dtype: str) -> NDArray[np.floating[Any]]:
+    """Rows of bytes as 32-bit floats, 64-bit ones as they are. All exact.
 
     >>> from_bytes(np.array([[0x80, 0x3F]], dtype=np.uint8), "BF16")
-    array([[1.]])
+    array([[1.]], dtype=float32)
     """
-    return rows.view(FLOATS[dtype]).astype(np.float64)
+    return rows.view(FLOATS[dtype]).astype(np.float64 if dtype == "F64" else np.float32)
 
 
-def to_bytes(rows: NDArray[np.float64], dtype: str) -> NDArray[np.uint8]:
+def to_bytes(rows: NDArray[np.floating[Any]], dtype: str) -> NDArray[np.uint8]:
     """Numbers as rows of bytes; what is too large for the dtype becomes the largest it has.
 
     >>> to_bytes(np.array([[1.0, 1e9]]), "F8_E4M3")

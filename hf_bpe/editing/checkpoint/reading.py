@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -15,8 +15,8 @@ from hf_bpe.errors import FormatError
 
 __all__ = ["WINDOW_BYTES", "RowReader", "read_exactly"]
 
-WINDOW_BYTES = 1 << 24
-"""How much of a tensor is held at a time."""
+WINDOW_BYTES = 1 << 22
+"""How much of a tensor is held at a time: what stays in a processor's cache between reading, checking and writing."""
 
 
 class RowReader:
@@ -34,21 +34,33 @@ class RowReader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._file.close()
 
-    def rows(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The rows of these numbers, those that stand side by side in one go."""
-        size = self.matrix.row_bytes
-        found = np.empty((len(numbers), size), dtype=np.uint8)
-        borders = np.flatnonzero(np.diff(numbers) != 1) + 1
-        for begin, end in zip([0, *borders], [*borders, len(numbers)], strict=True):
-            if end > begin:
-                self._file.seek(self._start + int(numbers[begin]) * size)
-                read_exactly(self._file, found[begin:end].data.cast("B"))
+    def empty(self, count: int) -> NDArray[np.uint8]:
+        """Room for so many rows."""
+        return np.empty((count, self.matrix.row_bytes), dtype=np.uint8)
+
+    def rows(self, numbers: Sequence[int]) -> NDArray[np.uint8]:
+        """The rows of these numbers."""
+        found = self.empty(len(numbers))
+        self.fill(found, np.array(numbers, dtype=np.int64))
         return found
 
-    def windows(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """(the number of the first, rows) of all rows in order."""
+    def fill(self, target: NDArray[np.uint8], numbers: NDArray[np.int64]) -> None:
+        """Put the rows of these numbers there, those that stand side by side in one go; where a number is below 0, nothing."""
+        borders = (np.flatnonzero(np.diff(numbers) != 1) + 1).tolist()
+        for begin, end in zip([0, *borders], [*borders, len(numbers)], strict=True):
+            if end > begin and numbers[begin] >= 0:
+                self._file.seek(self._start + int(numbers[begin]) * self.matrix.row_bytes)
+                read_exactly(self._file, target[begin:end].data.cast("B"))
+
+    def used(self, in_use: NDArray[np.bool_]) -> Iterator[NDArray[np.uint8]]:
+        """The rows in use, in order, a window at a time. What was given before is overwritten."""
+        room = self.empty(min(self.window, self.matrix.rows))
         for start in range(0, self.matrix.rows, self.window):
-            yield start, self.rows(np.arange(start, min(start + self.window, self.matrix.rows)))
+            wanted = in_use[start : start + self.window]
+            rows = room[: len(wanted)]
+            if wanted.any():
+                self.fill(rows, np.arange(start, start + len(wanted)))
+                yield rows if wanted.all() else rows[wanted]
 
 
 def read_exactly(file: FileIO, target: memoryview) -> None:

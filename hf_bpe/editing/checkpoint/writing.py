@@ -69,13 +69,14 @@ def write_shard(
 def _new_rows(folder: Path, matrix: Matrix, data_start: int, rows: Rows, seed: int) -> Iterator[memoryview]:
     with RowReader(folder, matrix, data_start) as reader:
         maker = RowMaker(reader, rows.made, rows.in_use, seed)
+        room = reader.empty(min(reader.window, len(rows.sources)))
         for start in range(0, len(rows.sources), reader.window):
             sources = rows.sources[start : start + reader.window]
-            block = np.empty((len(sources), matrix.row_bytes), dtype=np.uint8)
-            is_made = sources == MADE
-            block[~is_made] = reader.rows(sources[~is_made])
-            if is_made.any():
-                block[is_made] = maker.rows([start + int(place) for place in np.flatnonzero(is_made)])
+            block = room[: len(sources)]
+            reader.fill(block, sources)
+            places = np.flatnonzero(sources == MADE)
+            if len(places):
+                block[places] = maker.rows([start + place for place in places.tolist()])
             yield block.data.cast("B")
 
 
