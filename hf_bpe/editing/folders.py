@@ -41,13 +41,26 @@ def new_folder(place: Path) -> Iterator[Path]:
         staging.mkdir()
         if place.exists():
             shutil.copymode(place, staging)
-        yield staging
+        with _told_of(staging, place):
+            yield staging
         for folder, _, _ in os.walk(staging):
             sync_folder(Path(folder))
         _put(staging, place)
     finally:
         with _uninterrupted():
             shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _told_of(staging: Path, place: Path) -> Iterator[None]:
+    """Errors of the operating system name the folder that is meant, not the hidden one, and say that nothing came of it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        where = str(error.filename or place).replace(str(staging), str(place))
+        raise type(error)(error.errno, f"{error.strerror}; nothing was changed", where) from error
 
 
 def carry_over(source: Path, target: Path, *, link: bool) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,10 @@ class Renumbering:
     changes: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @cached_property
+    def _new_ids(self) -> frozenset[int]:
+        return frozenset({*self.id_map.kept.values(), *self.id_map.made})
+
     def apply(self, file: str, data: Any) -> Any:
         """A copy of what a file says, with the new ids. Raises `EditError` for an id whose token is gone and is needed."""
         data = deepcopy(data)
@@ -114,6 +119,8 @@ class Renumbering:
 
     def _needed(self, file: str, key: str, value: Any) -> Any:
         new = self._new(value)
+        if is_id(new) and new == value and value not in self.id_map.old_ids and value in self._new_ids:
+            self.notes.append(f"{file}: {key} is {value}, an id that no token had; now one has it")
         if new is not None or value is None:
             return new
         role = key.removesuffix("_token_id")
@@ -129,9 +136,11 @@ class Renumbering:
 
     def _new(self, value: Any) -> Any:
         """An id translated; what is none, or that of a padding row that stays, as it is."""
-        if is_id(value) and value in self.id_map.old_ids:
+        if not is_id(value) or value >= self.rows_before:
+            return value
+        if value in self.id_map.old_ids:
             return self.id_map.new_id(value)
-        return None if is_id(value) and self.rows_after <= value < self.rows_before else value
+        return value if value < self.rows_after else None
 
     def _roles_that_changed(self, file: str, data: dict[str, Any], text: dict[str, Any]) -> None:
         for role, new in self.new_roles.items() if file in CONFIGURATIONS[:2] else ():

@@ -28,6 +28,7 @@ from tests.editing.models import (
     save_model,
     save_tokenizer,
 )
+from tests.editing.test_matching import SPACE, pieces
 
 CHECKPOINTS: dict[str, tuple[Tensors, int, dict[str, Any]]] = {
     "gpt2 tied": (gpt2(300), 1, {"tie_word_embeddings": True}),
@@ -298,6 +299,13 @@ def test_ids_in_the_configuration_follow_their_tokens(tmp_path: Path) -> None:
     assert any("entries whose tokens are gone" in note for note in plan.to_dict()["notes"])
 
 
+def test_an_id_without_a_token_that_a_new_token_takes_is_told(tmp_path: Path, new: Path) -> None:
+    save_model(tmp_path / "model", llama(304), config={"pad_token_id": 302, "image_token_index": 303})
+    save_tokenizer(new_spec(), tmp_path / "new", bos_token="<s>", eos_token="</s>")
+    plan = plan_resize(tmp_path / "model", tmp_path / "new")
+    assert plan.to_dict()["notes"] == ["config.json: pad_token_id is 302, an id that no token had; now one has it"]
+
+
 def test_a_size_that_a_class_has_by_default_is_written(tmp_path: Path) -> None:
     save_model(tmp_path / "model", llama(300))
     (tmp_path / "model" / "config.json").write_text(json.dumps({"text_config": {"hidden_size": 24}}))
@@ -352,3 +360,24 @@ def test_links_of_a_download_cache_become_files(model: Path, new: Path, tmp_path
     plan_resize(model, new, output=tmp_path / "out").apply()
     assert not any(path.is_symlink() for path in (tmp_path / "out").iterdir())
     assert load_tensors(tmp_path / "out")["lm_head.weight"].shape == (304, models.WIDTH)
+
+
+def test_a_sentencepiece_model_gets_tokens_and_a_byte_level_one_takes_its_place(tmp_path: Path) -> None:
+    old = pieces(*"abcdehlqtuy", SPACE, "he", "the", f"{SPACE}the", "qu")
+    values = save_model(tmp_path / "model", {"model.embed_tokens.weight": ("F16", (320, 4))}, spec=old, eos_token="<s>")
+    more = save_tokenizer(old.with_added_tokens(["<|tool|>", " theb"]), tmp_path / "more", bos_token="<s>")
+    other = save_tokenizer(old_spec(), tmp_path / "other", bos_token="<s>")
+    rows_before = values["model.embed_tokens.weight"]
+
+    plan_resize(tmp_path / "model", more, init="pieces", output=tmp_path / "extended").apply()
+    rows = load_tensors(tmp_path / "extended")["model.embed_tokens.weight"]
+    assert rows[: old.n_vocab].tobytes() == rows_before[: old.n_vocab].tobytes()
+    assert rows[old.n_vocab + 2 :].tobytes() == rows_before[old.n_vocab + 2 :].tobytes()
+    the, b = (rows_before[old.vocab[piece.encode()]].astype("f8") for piece in (f"{SPACE}the", "b"))
+    assert rows[old.n_vocab + 1].tolist() == ((the + b) / 2).astype("f4").astype("f2").tolist()
+
+    plan_resize(tmp_path / "model", other, output=tmp_path / "replaced", shrink=True).apply()
+    rows = load_tensors(tmp_path / "replaced")["model.embed_tokens.weight"]
+    assert len(rows) == 300
+    for token, piece in ((b" the", f"{SPACE}the"), (b"q", "q"), (b"\xff", "<0xFF>"), (b"<s>", "<s>")):
+        assert rows[old_spec().token_id(token)].tobytes() == rows_before[old.vocab[piece.encode()]].tobytes(), token

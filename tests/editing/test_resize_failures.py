@@ -191,15 +191,17 @@ def test_a_shard_that_changes_after_the_plan_is_noticed(model: Path, new: Path) 
 
 def test_a_disk_that_gives_back_other_bytes_is_noticed(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = content(model.parent)
-    read_back = writing._read_back
+    read_exactly = writing.read_exactly
+    blocks = 0
 
-    def spoilt(path: Path, *arguments: Any) -> None:
-        with path.open("r+b") as file:
-            file.seek(-1, os.SEEK_END)
-            file.write(b"\x55")
-        read_back(path, *arguments)
+    def spoilt(file: Any, target: memoryview) -> None:
+        nonlocal blocks
+        read_exactly(file, target)
+        if file.writable():
+            blocks += 1
+            target[len(target) // 2] ^= blocks == 5
 
-    monkeypatch.setattr(writing, "_read_back", spoilt)
+    monkeypatch.setattr(writing, "read_exactly", spoilt)
     with pytest.raises(EditError, match="reads back other than it was written"):
         plan_resize(model, new).apply()
     assert content(model.parent) == before
@@ -249,28 +251,32 @@ def test_a_failure_at_any_write_leaves_the_original_and_nothing_else(
 ) -> None:
     plan = plan_resize(model, new, output=None if replaced else model.parent / "out")
     before = content(model.parent)
-    write_all = writing._write_all
+    write = writing._write
     number = 0
+    messages = set()
     while True:
         done = 0
 
         def fail(file: Any, block: memoryview, at: int = number) -> None:
             nonlocal done
             if done == at:
-                write_all(file, block[: len(block) // 2])
+                write(file, block[: len(block) // 2])
                 raise failure
             done += 1
-            write_all(file, block)
+            write(file, block)
 
-        monkeypatch.setattr(writing, "_write_all", fail)
+        monkeypatch.setattr(writing, "_write", fail)
         try:
             plan.apply()
-        except (OSError, KeyboardInterrupt):
+        except (OSError, KeyboardInterrupt) as error:
+            messages.add(str(error))
             assert content(model.parent) == before
             assert not [path for path in model.parent.iterdir() if path.name.startswith(".")]
             number += 1
             continue
         break
+    told = f"[Errno 28] No space left on device; nothing was changed: '{plan.target}'"
+    assert messages == {told if isinstance(failure, OSError) else ""}
     assert number == 2 * (1 + 3)  # a head and three tensors in each of two shards
 
 

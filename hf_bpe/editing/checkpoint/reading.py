@@ -15,7 +15,7 @@ from hf_bpe.errors import FormatError
 
 __all__ = ["WINDOW_BYTES", "RowReader", "read_exactly"]
 
-WINDOW_BYTES = 1 << 22
+WINDOW_BYTES = 1 << 20
 """How much of a tensor is held at a time: what stays in a processor's cache between reading, checking and writing."""
 
 

@@ -54,10 +54,10 @@ def _check_room(plan: ResizePlan) -> None:
 
 def _write_shards(plan: ResizePlan, staging: Path, *, progress: bool) -> int:
     """Write the files of weights that change, and return how many tensors in them stay the same and were compared."""
-    total = 2 * sum(resized(matrix, len(plan.rows.sources)).nbytes - matrix.tensor.nbytes for matrix in plan.edited)
-    total += 2 * sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
+    total = sum(resized(matrix, len(plan.rows.sources)).nbytes - matrix.tensor.nbytes for matrix in plan.edited)
+    total += sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
     same = 0
-    with tqdm(total=total, desc="writing and reading back", unit="B", unit_scale=True, disable=not progress) as bar:
+    with tqdm(total=total, desc="writing", unit="B", unit_scale=True, disable=not progress) as bar:
         for name in plan.shards:
             matrices = {matrix.tensor.name: matrix for matrix in plan.edited if matrix.file == name}
             header = plan.checkpoint.shards[name]
