@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.streaming.cutting import cutter_of
+from hf_bpe.streaming.rules import its_encoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ class StreamingEncoder:
         rest_alone: bool = False,
     ) -> None:
         if not isinstance(encoder, Encoder):
-            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}")
+            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}{its_encoder(encoder)}")
         self._encoder = encoder
         self._options: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
         sets = encoder.special_sets(allowed_special, disallowed_special)

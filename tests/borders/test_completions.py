@@ -110,7 +110,7 @@ def test_a_sentencepiece_model() -> None:
 
 
 def test_too_many_are_refused_and_how_many_can_be_said(cl100k: Encoder) -> None:
-    with pytest.raises(BorderError, match="more than limit=1,000 runs of ids"):
+    with pytest.raises(BorderError, match="within limit=1,000 tokens looked at"):
         encode_with_completions(cl100k, "a ", limit=1000)
 
 
