@@ -27,25 +27,25 @@ _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP
 
 
 @contextlib.contextmanager
-def new_folder(place: Path) -> Iterator[Path]:
-    """A folder to write into. It becomes `place` at the end, instead of what is there; on any error nothing is left of it.
+def new_folder(place: Path, *, replaces: bool) -> Iterator[Path]:
+    """A folder to write into. It becomes `place` at the end; on any error nothing is left of it.
 
-    What was there is removed once the new folder is in its place. Files are to be on disk already (`write_atomically`).
-    Raises `FileExistsError` if `place` is a file.
+    replaces: instead of the folder that is there, which is removed then; else there may be none with files in it. Files are to be
+    on disk already (`write_atomically`). Raises `FileExistsError` if `place` is taken by something else.
     """
-    if place.exists() and not place.is_dir():
-        raise FileExistsError(errno.EEXIST, "is a file; choose another name for the folder", str(place))
+    if place.exists() and not (place.is_dir() and (replaces or not any(place.iterdir()))):
+        raise FileExistsError(errno.EEXIST, "exists; choose another name for the folder", str(place))
     place.parent.mkdir(parents=True, exist_ok=True)
     staging = place.with_name(f".{place.name}.{secrets.token_hex(8)}.tmp")
     try:
-        staging.mkdir()
-        if place.exists():
-            shutil.copymode(place, staging)
         with _told_of(staging, place):
+            staging.mkdir()
+            if place.exists():
+                shutil.copymode(place, staging)
             yield staging
         for folder, _, _ in os.walk(staging):
             sync_folder(Path(folder))
-        _put(staging, place)
+        _put(staging, place, replaces=replaces)
     finally:
         with _uninterrupted():
             shutil.rmtree(staging, ignore_errors=True)
@@ -95,10 +95,10 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
-def _put(staging: Path, place: Path) -> None:
+def _put(staging: Path, place: Path, *, replaces: bool) -> None:
     """Give the new folder its name. What had it before stands where the new one was."""
-    if not place.exists() or not any(place.iterdir()):
-        staging.replace(place)
+    if not replaces:
+        staging.replace(place)  # fails if it was filled meanwhile
     elif not _exchanged(staging, place):
         # Two steps, where the system has none for both. A crash between them leaves the old folder under the name of `aside`.
         aside = place.with_name(f"{staging.name}.old")

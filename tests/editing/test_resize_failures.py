@@ -214,6 +214,25 @@ def test_a_copy_that_differs_is_noticed(model: Path, new: Path, monkeypatch: pyt
     assert names_in(model.parent) == ["model", "new"]
 
 
+def test_a_folder_that_was_filled_after_the_plan_is_not_replaced(model: Path, new: Path) -> None:
+    plan = plan_resize(model, new, output=model.parent / "out")
+    plan.apply()
+    before = content(model.parent)
+    with pytest.raises(FileExistsError, match="exists; choose another name"):
+        plan.apply()
+    assert content(model.parent) == before
+
+
+def test_a_folder_that_may_not_be_written_to_is_named(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    plan = plan_resize(model, new)
+    monkeypatch.setattr(Path, "mkdir", lambda path, *_, **__: refuse(path) if path.name.endswith(".tmp") else None)
+    with pytest.raises(PermissionError, match=rf"Permission denied; nothing was changed: '{model}'"):
+        plan.apply()
+
+
 def test_without_hard_links_files_are_copied(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -31,6 +32,8 @@ class RowMaker:
         self._in_use = in_use
         self._seed = seed
         self._dtype = reader.matrix.tensor.dtype
+        self._normal = sorted(number for number, how in made.items() if how.row == "normal")
+        self._block: dict[int, NDArray[np.uint8]] = {}
         if made and self._dtype not in FLOATS:
             raise EditError(
                 f"{reader.matrix.tensor.name} is {self._dtype}, of which no rows can be made; known are {', '.join(FLOATS)}. "
@@ -38,22 +41,17 @@ class RowMaker:
             )
 
     def rows(self, numbers: Sequence[int]) -> NDArray[np.uint8]:
-        """The rows of these new ids, as bytes."""
-        numbers_found = np.zeros((len(numbers), self._reader.matrix.row_bytes), dtype=np.uint8)
-        drawn = []
+        """The rows of these new ids, as bytes. They are asked for in order."""
+        found = np.zeros((len(numbers), self._reader.matrix.row_bytes), dtype=np.uint8)
         for place, number in enumerate(numbers):
             made = self._made[number]
             if made.row == "normal":
-                drawn.append(place)
+                found[place] = self._drawn_row(number)
             elif made.of:
-                numbers_found[place] = self._mean_of(made.of)
+                found[place] = self._mean_of(made.of)
             elif made.row == "mean":
-                numbers_found[place] = self._mean_row
-        block = max(1, _DRAWN_BYTES // (4 * len(self._in_use)))
-        for start in range(0, len(drawn), block):
-            places = drawn[start : start + block]
-            numbers_found[places] = to_bytes(self._drawn([numbers[place] for place in places]), self._dtype)
-        return numbers_found
+                found[place] = self._mean_row
+        return found
 
     def _mean_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         rows = self._reader.rows(ids)
@@ -85,6 +83,15 @@ class RowMaker:
                 "the checkpoint is damaged, or was saved after a training that failed"
             )
         return mean
+
+    def _drawn_row(self, number: int) -> NDArray[np.uint8]:
+        """One of a block of rows, for which the old rows are read once."""
+        if number not in self._block:
+            size = max(1, _DRAWN_BYTES // (4 * len(self._in_use)))
+            first = bisect_left(self._normal, number)
+            ids = self._normal[first : first + size]
+            self._block = dict(zip(ids, to_bytes(self._drawn(ids), self._dtype), strict=True))
+        return self._block[number]
 
     def _drawn(self, ids: Sequence[int]) -> NDArray[np.float64]:
         """Mean + sum of z_i (row_i - mean) / sqrt(n - 1), with a standard normal z_i for each row: that has the rows' covariance.

@@ -33,7 +33,7 @@ _ROOM = 1 << 24
 def do(plan: ResizePlan, *, progress: bool) -> dict[str, Any]:
     """As `ResizePlan.apply` says."""
     _check_room(plan)
-    with new_folder(plan.target) as staging:
+    with new_folder(plan.target, replaces=plan.target == plan.model) as staging:
         conversion.convert(plan.new, staging, format="huggingface", source=plan.tokenizer)
         for name in plan.unchanged:
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
