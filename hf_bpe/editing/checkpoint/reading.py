@@ -52,15 +52,19 @@ class RowReader:
                 self._file.seek(self._start + int(numbers[begin]) * self.matrix.row_bytes)
                 read_exactly(self._file, target[begin:end].data.cast("B"))
 
-    def used(self, in_use: NDArray[np.bool_]) -> Iterator[NDArray[np.uint8]]:
-        """The rows in use, in order, a window at a time. What was given before is overwritten."""
+    def windows(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """(the number of the first, rows) of all rows, in order. What was given before is overwritten."""
         room = self.empty(min(self.window, self.matrix.rows))
         for start in range(0, self.matrix.rows, self.window):
-            wanted = in_use[start : start + self.window]
-            rows = room[: len(wanted)]
-            if wanted.any():
-                self.fill(rows, np.arange(start, start + len(wanted)))
-                yield rows if wanted.all() else rows[wanted]
+            rows = room[: self.matrix.rows - start]
+            self.fill(rows, np.arange(start, start + len(rows)))
+            yield start, rows
+
+    def used(self, in_use: NDArray[np.bool_]) -> Iterator[NDArray[np.uint8]]:
+        """The rows in use, in order, a window at a time. What was given before is overwritten."""
+        for start, rows in self.windows():
+            wanted = in_use[start : start + len(rows)]
+            yield rows if wanted.all() else rows[wanted]
 
 
 def read_exactly(file: FileIO, target: memoryview) -> None:
