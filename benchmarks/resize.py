@@ -88,27 +88,31 @@ def write(path: Path, tensors: list[Tensor], *, random_first: bool) -> None:
 def compare(folder: Path) -> None:
     """One round: each writes beside the model, and what it wrote is removed."""
     model, new = folder / "model", folder / "new"
-    copying = timed(lambda: run("cp", "-r", "--sparse=never", model, folder / "copy"), folder)
+    copying, work = timed(lambda: run("cp", "-r", "--sparse=never", model, folder / "copy"), folder)
     shutil.rmtree(folder / "copy")
-    print(f"cp: {copying:.1f} s")
+    print(f"cp: {copying:.1f} s, {work:.1f} s of processor time")
     resize = (sys.executable, "-m", "hf_bpe.cli", "resize", model, "--tokenizer", new, "--quiet", "--output", folder / "out")
     for what, options in {
         "linked, --init mean": (),
         "copied, --init pieces": ("--copy", "--init", "pieces"),
     }.items():
-        seconds = timed(lambda options=options: run(*resize, *options), folder)
+        seconds, work = timed(lambda options=options: run(*resize, *options), folder)
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
-        print(f"hf-bpe resize, {what}: {seconds:.1f} s, {seconds / copying:.2f} x of cp, at most {memory:.2f} GB of memory")
+        print(
+            f"hf-bpe resize, {what}: {seconds:.1f} s, {seconds / copying:.2f} x of cp, {work:.1f} s of processor time, at most {memory:.2f} GB of memory"
+        )
         shutil.rmtree(folder / "out")
 
 
-def timed(work: Callable[[], object], folder: Path) -> float:
-    """Seconds until it is on the disk."""
+def timed(work: Callable[[], object], folder: Path) -> tuple[float, float]:
+    """Seconds until it is on the disk, and of the processors: on a busy machine the first depend on what others do."""
     os.sync()
-    started = time.perf_counter()
+    started, before = time.perf_counter(), os.times()
     work()
     run("sync", "-f", folder)
-    return time.perf_counter() - started
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.perf_counter() - started, used
 
 
 def run(*command: object) -> None:

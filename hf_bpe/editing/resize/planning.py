@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import conversion
+from conversion.huggingface import TOKENIZER_FILE
 from conversion.json_text import read_json
 from hf_bpe.editing.checkpoint.matrices import Matrices, find_matrices
 from hf_bpe.editing.checkpoint.shards import Checkpoint, open_checkpoint
@@ -127,6 +128,8 @@ def _old_tokenizer(source: Path, *, required: bool) -> TokenizerSpec | None:
 
 
 def _check_can_be_saved(spec: TokenizerSpec, source: Path) -> None:
+    if (source / TOKENIZER_FILE).is_file():
+        return  # what was read from such a file can be written to one; that takes seconds to find out, and saving does so again
     verdict = conversion.check(spec, "huggingface")
     if verdict.kind in ("lossy", "impossible"):
         raise EditError(f"{source} cannot be saved beside the model:\n{verdict.summary()}")
