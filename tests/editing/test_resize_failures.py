@@ -318,7 +318,7 @@ def test_ctrl_c_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path: Pat
     shutil.rmtree(tmp_path / "copy")
     seen = []
     order = random.Random(11)
-    for number in range(12):
+    for number in range(8):
         code = _forked(tmp_path / "model", new, interrupt_after=whole * order.uniform(0, 1.2))
         found = content(tmp_path / "model")
         assert found == old or _without_paths(found) == _without_paths(finished), number
@@ -327,7 +327,7 @@ def test_ctrl_c_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path: Pat
         assert code == 0 or seen[-1] or code == _INTERRUPTED
         if found != old:
             _restore(tmp_path / "model", old)
-    assert seen.count(True) >= 3
+    assert seen.count(True) >= 2
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
