@@ -13,6 +13,7 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EditError",
     "EncodingAssertionError",
     "EncodingError",
     "EngineUnavailableError",
@@ -137,6 +138,10 @@ class WordCountsMismatch(HfBpeError, ValueError):
 
 class ResumeRefused(HfBpeError, ValueError):
     """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
+
+
+class EditError(HfBpeError, ValueError):
+    """A tokenizer, or a model beside it, cannot be edited as it was asked for. Nothing was changed."""
 
 
 class LoaderError(HfBpeError, RuntimeError):

@@ -17,6 +17,11 @@ def test_import_does_not_load_heavy_packages() -> None:
     assert run(code) == "[]\n"
 
 
+def test_editing_loads_no_framework() -> None:
+    code = "import sys, hf_bpe.editing; print([n for n in ('transformers', 'torch', 'safetensors') if n in sys.modules])"
+    assert run(code) == "[]\n"
+
+
 def test_the_names_of_tiktoken_and_minbpe_do_not_load_transformers() -> None:
     code = "import sys; from hf_bpe import minbpe, tiktoken; print([n for n in ('transformers', 'torch') if n in sys.modules])"
     assert run(code) == "[]\n"

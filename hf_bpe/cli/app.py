@@ -42,6 +42,7 @@ _COMMANDS = {
     "verify": ("verify", "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
     "doctor": ("doctor", "hf-bpe doctor my-tokenizer"),
     "inspect": ("inspection", "hf-bpe inspect my-tokenizer"),
+    "resize": ("resize", "hf-bpe resize my-model --tokenizer my-new-tokenizer --init pieces --dry-run"),
     "push": ("push", "hf-bpe push my-tokenizer me/my-tokenizer --private"),
     "quickstart": ("quickstart", "hf-bpe quickstart --output demo"),
 }

@@ -16,11 +16,14 @@ _OPTIONS = {
     r"\ballow_lossy=True\b": "--allow-lossy",
     r"\bwithout allow_lossy\b": "without --allow-lossy",
     r"\b(hard_vocab_limit|max_sentence_length)=(?=\w)": r"--set \1=",
+    r"\bold_tokenizer=": "--old-tokenizer ",
+    r"\bpad_to_multiple_of=": "--pad-to-multiple-of ",
+    r"\b(embedding|head|output)=": r"--\1 ",
     r"\bpattern=": "--pattern ",
     r"\bspecial_tokens=": "--special-token ",
     r"((?:[Ss]ave it with |\())format=": r"\1--to ",
     r"\bformat=": "--from ",
-    r"(--(?:pattern|special-token|from)) (?=[\s,;.)]|\Z)": r"\1",
+    r"(--(?:pattern|special-token|from|old-tokenizer|embedding|head|output)) (?=[\s,;.)]|\Z)": r"\1",
 }
 
 

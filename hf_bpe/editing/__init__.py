@@ -1,0 +1,13 @@
+"""Editing a tokenizer and its model together. Every edit says which id became which by an `IdMap`.
+
+>>> from hf_bpe.editing import IdMap, plan_resize
+>>> print(plan_resize("my-model", "my-new-tokenizer", init="pieces").summary())  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from hf_bpe.editing.id_map import IdMap, Made
+from hf_bpe.editing.matching import id_map_between
+from hf_bpe.editing.resize import ResizePlan, plan_resize
+
+__all__ = ["IdMap", "Made", "ResizePlan", "id_map_between", "plan_resize"]
