@@ -13,6 +13,7 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
+    "EditingError",
     "EncodingAssertionError",
     "EncodingError",
     "EngineUnavailableError",
@@ -124,6 +125,10 @@ class UnknownLintError(HfBpeError, ValueError):
 
 class TrainingError(HfBpeError, ValueError):
     """Training was asked for something impossible."""
+
+
+class EditingError(HfBpeError, ValueError):
+    """A vocabulary cannot be changed as it was asked for."""
 
 
 class CorpusError(HfBpeError, ValueError):
