@@ -13,7 +13,7 @@ __all__ = [
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
-    "EditingError",
+    "EditError",
     "EncodingAssertionError",
     "EncodingError",
     "EngineUnavailableError",
@@ -127,7 +127,7 @@ class TrainingError(HfBpeError, ValueError):
     """Training was asked for something impossible."""
 
 
-class EditingError(HfBpeError, ValueError):
+class EditError(HfBpeError, ValueError):
     """A vocabulary cannot be changed as it was asked for."""
 
 

@@ -9,7 +9,7 @@ from hf_bpe.editing.derivations import Derivations
 from hf_bpe.editing.selection import fixed_ids, ids_named, leaves, of_scripts
 from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
-from hf_bpe.errors import EditingError, some
+from hf_bpe.errors import EditError, some
 from hf_bpe.pieces import Piece, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
@@ -58,7 +58,7 @@ def prune(
     **What does not change**: a text whose old ids hold no removed token has the same ids as before, renumbered by `new_ids`.
     Nothing that is left becomes unreachable. Other texts have more tokens, made of the parts of those that are gone.
 
-    Raises `EditingError` for tokens that are not there, that must stay (bytes), or that `keep` needs; for a size that cannot be
+    Raises `EditError` for tokens that are not there, that must stay (bytes), or that `keep` needs; for a size that cannot be
     reached; and where nothing is asked for.
 
     >>> spec = TokenizerSpec(
@@ -81,18 +81,18 @@ def prune(
     taken_along = gone - asked
     gone |= _least_used(spec, corpus or (), derivations, gone, kept, min_count, vocab_size)
     if not gone:
-        raise EditingError("no token is to be removed: no rule was given, or none applies")
+        raise EditError("no token is to be removed: no rule was given, or none applies")
     return _without(spec, gone, frozenset(taken_along), compact)
 
 
 def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int | None, corpus: object) -> None:
     for name, number in {"min_count": min_count, "vocab_size": vocab_size}.items():
         if number is not None and (type(number) is not int or number < 1):
-            raise EditingError(f"{name} must be a whole number of at least 1, not {number!r}")
+            raise EditError(f"{name} must be a whole number of at least 1, not {number!r}")
     if min_count is not None and corpus is None:
-        raise EditingError("min_count says how often a corpus must use a token, and there is no corpus")
+        raise EditError("min_count says how often a corpus must use a token, and there is no corpus")
     if vocab_size is not None and vocab_size > spec.vocab_size:
-        raise EditingError(f"vocab_size={vocab_size:,} is more than the {spec.vocab_size:,} ids there are")
+        raise EditError(f"vocab_size={vocab_size:,} is more than the {spec.vocab_size:,} ids there are")
 
 
 def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], fixed: frozenset[int]) -> None:
@@ -100,8 +100,8 @@ def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], f
         return
     shown = some([repr(spec.token_bytes(token_id)) for token_id in sorted(conflict)])
     if conflict & named & fixed:
-        raise EditingError(f"these must stay, as texts are made of them or they stand for what is no token: {shown}")
-    raise EditingError(f"these are to be kept, but are made of tokens that are to be removed, or are among them: {shown}")
+        raise EditError(f"these must stay, as texts are made of them or they stand for what is no token: {shown}")
+    raise EditError(f"these are to be kept, but are made of tokens that are to be removed, or are among them: {shown}")
 
 
 def _least_used(
@@ -125,7 +125,7 @@ def _least_used(
         more.add(token_id)
     left = spec.vocab_size - len(gone) - len(more)
     if vocab_size is not None and left > vocab_size:
-        raise EditingError(
+        raise EditError(
             f"vocab_size={vocab_size:,} cannot be reached: {left:,} tokens must stay: bytes, added tokens, and what `keep` needs"
         )
     return more
@@ -154,7 +154,7 @@ def _without(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int], c
 def _without_pieces(rules: SentencePieceRules, gone: set[int], new_ids: Mapping[int, int], compact: bool) -> SentencePieceRules:
     lost = next((p.content for i, p in enumerate(rules.pieces) if i in gone and len(p.content) == 1), None)
     if lost is not None and not rules.byte_fallback:
-        raise EditingError(
+        raise EditError(
             f"without the piece {lost!r} the character would become the unknown piece; the model has no byte fallback"
         )
     if compact:

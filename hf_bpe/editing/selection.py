@@ -10,7 +10,7 @@ import regex
 
 from hf_bpe.byte_level import token_to_bytes
 from hf_bpe.editing.derivations import Derivations
-from hf_bpe.errors import EditingError, some
+from hf_bpe.errors import EditError, some
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fixed_ids(spec: TokenizerSpec) -> frozenset[int]:
 
 
 def ids_named(spec: TokenizerSpec, tokens: Iterable[int | bytes | str]) -> set[int]:
-    """The ids of tokens given as ids, bytes, or text. Raises `EditingError` naming those that are not there.
+    """The ids of tokens given as ids, bytes, or text. Raises `EditError` naming those that are not there.
 
     A text is the token's own, or as it is spelled in a tokenizer.json (`Ġthe`) or a SentencePiece model (`▁the`).
     """
@@ -51,7 +51,7 @@ def ids_named(spec: TokenizerSpec, tokens: Iterable[int | bytes | str]) -> set[i
         else:
             found.add(token_id)
     if unknown:
-        raise EditingError(f"the vocabulary has no tokens {some(unknown)}; `hf-bpe show` says how it spells a text")
+        raise EditError(f"the vocabulary has no tokens {some(unknown)}; `hf-bpe show` says how it spells a text")
     return found
 
 
@@ -70,12 +70,12 @@ def _readings(spec: TokenizerSpec, token: bytes | str) -> Iterator[bytes]:
 
 
 def of_scripts(spec: TokenizerSpec, scripts: Iterable[str]) -> set[int]:
-    """The tokens that hold a character of one of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditingError`."""
+    """The tokens that hold a character of one of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditError`."""
     names = list(scripts)
     try:
         found = [regex.compile(rf"\p{{Script={name}}}") for name in names]
     except regex.error:
-        raise EditingError(f"{', '.join(map(repr, names))}: one of these is no script of Unicode, such as 'Cyrillic'") from None
+        raise EditError(f"{', '.join(map(repr, names))}: one of these is no script of Unicode, such as 'Cyrillic'") from None
     texts = ((token_id, token.decode("utf-8", "ignore")) for token, token_id in spec.vocab.items())
     return {token_id for token_id, text in texts if any(script.search(text) for script in found)}
 

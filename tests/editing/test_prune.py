@@ -16,7 +16,7 @@ from hf_bpe import AddedToken, Encoder, TokenizerSpec
 from hf_bpe.editing import Pruned, prune
 from hf_bpe.editing.derivations import Derivations
 from hf_bpe.editing.selection import fixed_ids, ids_named
-from hf_bpe.errors import EditingError
+from hf_bpe.errors import EditError
 from tests.fuzz.random_specs import random_spec, random_text
 from tests.support.pieces import model, random_pieces_spec
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec, gpt2_spec
@@ -164,12 +164,12 @@ def test_a_script_takes_every_token_with_one_of_its_letters() -> None:
     ],
 )
 def test_what_cannot_be_removed_is_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(EditingError, match=message):
+    with pytest.raises(EditError, match=message):
         prune(SMALL, **arguments)
 
 
 def test_a_character_that_would_become_unknown_is_refused() -> None:
     spec = parse_model(model("without bytes"), "m")
     letter = next(piece.content for piece in spec.sentencepiece.pieces if len(piece.content) == 1 and piece.kind == "normal")
-    with pytest.raises(EditingError, match="would become the unknown piece"):
+    with pytest.raises(EditError, match="would become the unknown piece"):
         prune(spec, [letter])
