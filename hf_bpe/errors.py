@@ -127,16 +127,16 @@ class TrainingError(HfBpeError, ValueError):
     """Training was asked for something impossible."""
 
 
-class EditError(HfBpeError, ValueError):
-    """A vocabulary cannot be changed as it was asked for."""
-
-
 class CorpusError(HfBpeError, ValueError):
     """A corpus is missing, empty, unreadable or not UTF-8 text."""
 
 
 class ResumeRefused(HfBpeError, ValueError):
     """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
+
+
+class EditError(HfBpeError, ValueError):
+    """A tokenizer, or a model beside it, cannot be edited as it was asked for. Nothing was changed."""
 
 
 class LoaderError(HfBpeError, RuntimeError):

@@ -12,11 +12,12 @@ _OPTIONS = {
     r"\ballow_lossy=True\b": "--allow-lossy",
     r"\bwithout allow_lossy\b": "without --allow-lossy",
     r"\b(hard_vocab_limit|max_sentence_length)=(?=\w)": r"--set \1=",
+    r"\b(old_tokenizer|output)=": lambda found: f"--{found[1].replace('_', '-')} ",
     r"\bpattern=": "--pattern ",
     r"\bspecial_tokens=": "--special-token ",
     r"((?:[Ss]ave it with |\())format=": r"\1--to ",
     r"\bformat=": "--from ",
-    r"(--(?:pattern|special-token|from)) (?=[\s,;.)]|\Z)": r"\1",
+    r"(--(?:pattern|special-token|from|old-tokenizer|output)) (?=[\s,;.)]|\Z)": r"\1",
 }
 
 

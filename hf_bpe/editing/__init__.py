@@ -1,5 +1,30 @@
-"""Changing a tokenizer that is there, and saying what of it stays as it was."""
+"""Editing a tokenizer and its model together. Every edit says which id became which by an `IdMap`.
 
+>>> from hf_bpe.editing import IdMap, plan_resize
+>>> print(plan_resize("my-model", "my-new-tokenizer", init="pieces").summary())  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from hf_bpe.editing.audit import Audit, AuditedToken, Rows, audit
+from hf_bpe.editing.effect import Effect, effect_on
+from hf_bpe.editing.id_map import IdMap, Made
+from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.prune import Pruned, prune
+from hf_bpe.editing.resize import ResizePlan, plan_resize
 
-__all__ = ["Pruned", "prune"]
+__all__ = [
+    "Audit",
+    "AuditedToken",
+    "Effect",
+    "IdMap",
+    "Made",
+    "Pruned",
+    "ResizePlan",
+    "Rows",
+    "audit",
+    "effect_on",
+    "id_map_between",
+    "plan_resize",
+    "prune",
+]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from hf_bpe.batching import batched
 from hf_bpe.engine import Encoder
@@ -37,6 +38,14 @@ class Effect:
     tokens_before: int = 0
     tokens_after: int = 0
     examples: list[Change] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON.
+
+        >>> Effect(10, 1, 100, 103).to_dict()["changed"]
+        1
+        """
+        return asdict(self)
 
     def summary(self) -> str:
         """In one line.

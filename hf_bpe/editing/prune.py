@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hf_bpe.editing.derivations import Derivations
+from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.selection import fixed_ids, ids_named, leaves, of_scripts
 from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
@@ -21,13 +22,13 @@ class Pruned:
     """A pruned tokenizer.
 
     spec: without the removed tokens.
-    new_ids: old id -> new id, of every token that is still there.
+    id_map: which id became which.
     removed: old id -> the bytes of a removed token (of SentencePiece pieces as they are written, of added tokens their text).
     taken_along: those of them that nobody asked for: a merge makes them of one that goes.
     """
 
     spec: TokenizerSpec
-    new_ids: Mapping[int, int]
+    id_map: IdMap
     removed: Mapping[int, bytes]
     taken_along: frozenset[int]
 
@@ -55,7 +56,7 @@ def prune(
     compact: give the tokens that are left new ids without gaps, in the old order. False: they have their old ids; in a SentencePiece model
         control pieces `<removed_17>`, which no text contains, stand in the gaps.
 
-    **What does not change**: a text whose old ids hold no removed token has the same ids as before, renumbered by `new_ids`.
+    **What does not change**: a text whose old ids hold no removed token has the same ids as before, renumbered by `id_map`.
     Nothing that is left becomes unreachable. Other texts have more tokens, made of the parts of those that are gone.
 
     Raises `EditError` for tokens that are not there, that must stay (bytes), or that `keep` needs; for a size that cannot be
@@ -66,7 +67,7 @@ def prune(
     ...     merges=((b"a", b"b"), (b"ab", b"c"), (b"d", b"e")),
     ... )
     >>> pruned = prune(spec, ["ab"])
-    >>> pruned.removed, pruned.new_ids[258], sorted(pruned.taken_along)
+    >>> pruned.removed, pruned.id_map.new_id(258), sorted(pruned.taken_along)
     ({256: b'ab', 257: b'abc'}, 256, [257])
     """
     _check_numbers(spec, min_count, vocab_size, corpus)
@@ -148,7 +149,10 @@ def _without(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int], c
     else:
         rules = _without_pieces(spec.sentencepiece, gone, new_ids, compact)
         new = spec.replace(sentencepiece=rules, added_tokens=tokens, provenance=provenance)
-    return Pruned(new, new_ids, removed, taken_along)
+    stand_ins = (
+        {} if compact or spec.sentencepiece is None else {old: Made("mean", (old,)) for old in gone}
+    )  # rows as they were
+    return Pruned(new, IdMap(spec.n_vocab, new.n_vocab, new_ids, gone, stand_ins), removed, taken_along)
 
 
 def _without_pieces(rules: SentencePieceRules, gone: set[int], new_ids: Mapping[int, int], compact: bool) -> SentencePieceRules:

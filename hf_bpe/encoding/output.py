@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe.encoding.index import INDEX, Index, Settings, is_ours
-from hf_bpe.encoding.staged import remove_leftovers, sync_folder
+from hf_bpe.encoding.staged import remove_leftovers
 from hf_bpe.errors import FormatError
+from hf_bpe.files import sync_folder
 
 __all__ = ["locked", "prepare"]
 

@@ -11,8 +11,9 @@ import numpy as np
 from hf_bpe.corpus.documents import Batch, Offsets, Place
 from hf_bpe.encoding.index import HEADER_BYTES, End, Index, Shard
 from hf_bpe.encoding.ragged import Ids, Ragged
-from hf_bpe.encoding.staged import StagedFile, sync_folder
+from hf_bpe.encoding.staged import StagedFile
 from hf_bpe.errors import CorpusError
+from hf_bpe.files import sync_folder
 
 __all__ = ["ShardWriter", "offsets_header"]
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["StagedFile", "explained", "remove_leftovers", "sync_folder"]
+__all__ = ["StagedFile", "explained", "remove_leftovers"]
 
 _READ_BYTES = 1 << 20
 
@@ -87,14 +87,3 @@ def remove_leftovers(folder: Path) -> None:
     for pattern in (".shard-*.tmp", ".index.json.*.tmp"):
         for path in folder.glob(pattern):
             path.unlink()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power cut, where the system offers that."""
-    if os.name == "nt":
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -37,12 +37,12 @@ def check(spec: TokenizerSpec, pruned: Pruned, texts: list[str], *, gives_text_b
     for text in texts:
         old, new = before.encode_ordinary(text), after.encode_ordinary(text)
         if pruned.removed.keys().isdisjoint(old):
-            assert new == [pruned.new_ids[token_id] for token_id in old], ascii(text)
+            assert new == [pruned.id_map.kept[token_id] for token_id in old], ascii(text)
             as_before += 1
         elif gives_text_back:
             assert after.decode(new) == before.decode(old), ascii(text)
     left = set(range(spec.n_vocab)) & ({*spec.vocab.values()} | {token.id for token in spec.added_tokens})
-    assert {*pruned.new_ids} == left - pruned.removed.keys()
+    assert {*pruned.id_map.kept} == left - pruned.removed.keys()
     return as_before, len(texts) - as_before
 
 
@@ -121,7 +121,7 @@ def test_the_least_used_go_first_and_what_they_are_made_of_is_used_then() -> Non
 def test_old_ids_can_stay() -> None:
     pruned = prune(SMALL, ["de"], compact=False)
     assert pruned.spec.vocab[b"bc"] == 259
-    assert pruned.new_ids[259] == 259
+    assert pruned.id_map.kept[259] == 259
     assert Encoder(pruned.spec).encode("bcde") == [259, 100, 101]
     pieces = parse_model(model("mistral v1"), "m")
     gaps = prune(pieces, ["▁the"], compact=False)

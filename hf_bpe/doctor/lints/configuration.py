@@ -11,6 +11,7 @@ from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import CONFIG, MODEL_CONFIG, ROLES, SPECIALS, TOKENIZER, Folder
 from hf_bpe.doctor.rebuilding import rebuilding_class
 from hf_bpe.doctor.vocabularies import is_byte_level
+from hf_bpe.model_files.configuration import text_part
 
 _UNLIMITED = 10**20
 """transformers writes int(1e30) for "no limit"."""
@@ -265,5 +266,4 @@ def private_path(folder: Folder) -> Iterator[Problem]:
 
 def text_config(folder: Folder) -> dict[str, Any]:
     """What config.json says of the part of the model that reads text."""
-    config = folder.json(MODEL_CONFIG)
-    return next((inner for key in ("text_config", "llm_config") if (inner := object_at(config, key))), config)
+    return text_part(folder.json(MODEL_CONFIG))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,13 +10,10 @@ from conversion.json_shapes import is_id, quoted
 from hf_bpe.doctor.finding import Problem, lint
 from hf_bpe.doctor.folder import GENERATION, MODEL_CONFIG, WEIGHTS, Folder
 from hf_bpe.doctor.lints.configuration import text_config
-from hf_bpe.doctor.safetensors_header import tensor_entries
 from hf_bpe.errors import FormatError
+from hf_bpe.model_files.safetensors_header import tensor_entries
+from hf_bpe.model_files.tensor_names import has_row_for_each_id
 
-# The names that the common architectures give the matrices with one row for each id.
-_PER_ID = re.compile(
-    r"(^|\.)(embed_tokens|wte|word_embeddings|tok_embeddings|embed_in|lm_head|embed_out|shared|output)\.weight$"
-)
 _FLOATS = ("F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2")
 
 
@@ -130,7 +126,7 @@ def _shapes(path: Path, changed: int) -> tuple[dict[str, int], str | None]:
             and len(shape) == 2
             and all(map(is_id, shape))
             and entry.get("dtype") in _FLOATS
-            and _PER_ID.search(name)
+            and has_row_for_each_id(name)
         ):
             rows[name] = shape[0]
     return rows, None

@@ -1,0 +1,172 @@
+"""Which tensors of a checkpoint have a row for each id."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hf_bpe.editing.checkpoint.shards import Checkpoint
+from hf_bpe.errors import EditError, some
+from hf_bpe.model_files.safetensors_header import Tensor
+from hf_bpe.model_files.tensor_names import BIAS, EMBEDDING, HEAD
+
+__all__ = ["Matrices", "Matrix", "Role", "find_matrices"]
+
+Role: TypeAlias = Literal["embedding", "head", "bias"]
+
+_CANDIDATES = 12
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A tensor with a row for each id. axis: the one that ids count along; those before it have the size 1."""
+
+    file: str
+    tensor: Tensor
+    role: Role
+    axis: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return self.tensor.shape[self.axis]
+
+    @property
+    def row_bytes(self) -> int:
+        """How long a row is."""
+        return self.tensor.nbytes // self.rows
+
+    def shape_with(self, rows: int) -> tuple[int, ...]:
+        """The shape with another number of rows."""
+        shape = self.tensor.shape
+        return (*shape[: self.axis], rows, *shape[self.axis + 1 :])
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """The tensors with a row for each id, all with as many rows. alike: others with as many rows, which are left as they are."""
+
+    found: tuple[Matrix, ...]
+    rows: int
+    alike: tuple[str, ...]
+
+    @property
+    def tied(self) -> bool:
+        """Whether the head is the embedding itself."""
+        return not any(matrix.role == "head" for matrix in self.found)
+
+
+def find_matrices(
+    checkpoint: Checkpoint,
+    needed: int,
+    *,
+    embedding: Sequence[str] = (),
+    head: Sequence[str] = (),
+    stated_rows: int | None = None,
+    tied: bool | None = None,
+) -> Matrices:
+    """The tensors with a row for each id: those named, else those whose names are known.
+
+    needed: ids of the old vocabulary, which is the fewest rows that there can be. stated_rows: what the configuration says, which
+    decides between embeddings of different sizes. tied: what it says of the head.
+
+    Raises `EditError` listing candidates where the names are not known, and for rows that do not belong together.
+    """
+    inputs = [_named(checkpoint, name, "embedding", "--embedding") for name in embedding] or list(
+        _known(checkpoint, "embedding")
+    )
+    rows = _rows_of(checkpoint, inputs, needed, stated_rows, chosen=bool(embedding))
+    outputs = [_named(checkpoint, name, "head", "--head") for name in head] or list(_known(checkpoint, "head"))
+    wrong = [matrix.tensor.name for matrix in outputs if head and matrix.rows != rows]
+    if wrong:
+        raise EditError(f"{some(wrong)} has not as many rows as the embedding, {rows}; name another tensor with --head")
+    matrices = [matrix for matrix in (*inputs, *outputs) if matrix.rows == rows]
+    matrices = list({matrix.tensor.name: matrix for matrix in matrices}.values())
+    matrices += _biases(checkpoint, matrices, rows)
+    _refuse_scales(checkpoint, matrices)
+    chosen = {matrix.tensor.name for matrix in matrices}
+    alike = [
+        name for name, (_, t) in checkpoint.tensors.items() if name not in chosen and len(t.shape) == 2 and t.shape[0] == rows
+    ]
+    if tied is False and alike and not any(matrix.role == "head" for matrix in matrices):
+        raise EditError(
+            f"the configuration says that the head is not tied to the embedding, and no head of a known name is there; name it with "
+            f"--head NAME: {some(alike)} has {rows} rows"
+        )
+    return Matrices(tuple(matrices), rows, tuple(alike))
+
+
+def _known(checkpoint: Checkpoint, role: Role) -> Iterator[Matrix]:
+    pattern = EMBEDDING if role == "embedding" else HEAD
+    for name, (file, tensor) in checkpoint.tensors.items():
+        if pattern.search(name) and len(tensor.shape) == 2 and tensor.nbytes:
+            yield Matrix(file, tensor, role)
+
+
+def _named(checkpoint: Checkpoint, name: str, role: Role, option: str) -> Matrix:
+    if name not in checkpoint.tensors:
+        raise EditError(f"the checkpoint has no tensor {name!r}, which {option} names; {_candidates(checkpoint, 1)}")
+    file, tensor = checkpoint.tensors[name]
+    if not tensor.shape or not tensor.nbytes:
+        raise EditError(f"{name}, which {option} names, has the shape {list(tensor.shape)}, and so no rows")
+    return Matrix(file, tensor, role)
+
+
+def _rows_of(checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stated: int | None, *, chosen: bool) -> int:
+    """How many rows the embedding has."""
+    if not inputs:
+        raise EditError(f"no tensor has a name that is known for embeddings. {_candidates(checkpoint, needed)}")
+    sizes = {matrix.rows for matrix in inputs}
+    if stated in sizes and not chosen:
+        sizes = {stated}
+    if len(sizes) > 1:
+        listed = some([f"{matrix.tensor.name} with {matrix.rows} rows" for matrix in inputs])
+        raise EditError(f"there are embeddings of different sizes: {listed}. Name those of the text with --embedding NAME")
+    rows = sizes.pop()
+    if rows < needed:
+        name = next(matrix.tensor.name for matrix in inputs if matrix.rows == rows)
+        raise EditError(
+            f"{name} has {rows} rows, and the old tokenizer gives ids up to {needed - 1}: they do not belong together; name the "
+            f"tokenizer that the model was trained with as old_tokenizer=. {_candidates(checkpoint, needed)}"
+        )
+    if stated is not None and stated != rows and not chosen:
+        raise EditError(
+            f"config.json says vocab_size {stated}, and the embedding has {rows} rows, so nothing loads it; write {rows} there"
+        )
+    return rows
+
+
+def _candidates(checkpoint: Checkpoint, needed: int) -> str:
+    """The matrices with rows enough, those nearest to the vocabulary first."""
+    matrices = [tensor for _, tensor in checkpoint.tensors.values() if len(tensor.shape) == 2 and tensor.shape[0] >= needed]
+    if not matrices:
+        return f"No matrix has {needed} rows or more, so this is not the model of that tokenizer"
+    matrices.sort(key=lambda tensor: (tensor.shape[0], tensor.name))
+    listed = ", ".join(f"{tensor.name} ({tensor.shape[0]} rows)" for tensor in matrices[:_CANDIDATES])
+    more = f" and {len(matrices) - _CANDIDATES} more" if len(matrices) > _CANDIDATES else ""
+    return f"Name the embedding with --embedding NAME, and the head, if it is not tied, with --head NAME; rows enough have {listed}{more}"
+
+
+def _biases(checkpoint: Checkpoint, matrices: Iterable[Matrix], rows: int) -> Iterator[Matrix]:
+    beside = {_base(matrix) + ".bias" for matrix in matrices if matrix.role == "head"}
+    for name, (file, tensor) in checkpoint.tensors.items():
+        if (name in beside or BIAS.search(name)) and tensor.shape and math.prod(tensor.shape) == rows == tensor.shape[-1]:
+            yield Matrix(file, tensor, "bias", axis=len(tensor.shape) - 1)
+
+
+def _base(matrix: Matrix) -> str:
+    return matrix.tensor.name.removesuffix(".weight")
+
+
+def _refuse_scales(checkpoint: Checkpoint, matrices: Sequence[Matrix]) -> None:
+    """Raise `EditError` for a quantised matrix, the scales of which go by rows in ways of their own. One scale for all is fine."""
+    chosen = {matrix.tensor.name for matrix in matrices}
+    for matrix in matrices:
+        for name, (_, tensor) in checkpoint.tensors.items():
+            if name not in chosen and name.startswith(f"{_base(matrix)}.") and math.prod(tensor.shape) > 1:
+                raise EditError(
+                    f"{name}, of the shape {list(tensor.shape)}, belongs to {matrix.tensor.name}, which seems to be quantised in blocks; "
+                    "resize the model before it is quantised"
+                )
