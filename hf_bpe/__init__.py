@@ -38,13 +38,14 @@ if TYPE_CHECKING:
         SpecError,
         TrainingError,
         UnknownTokenError,
+        WordCountsMismatch,
     )
     from hf_bpe.patterns import NAMED_PATTERNS, resolve_pattern
     from hf_bpe.pieces import Piece, SentencePieceRules
     from hf_bpe.plugin import HfBpeTokenizer
     from hf_bpe.plugin.registration import register
     from hf_bpe.spec import AddedToken, TokenizerSpec
-    from hf_bpe.training import train
+    from hf_bpe.training import Mixture, WordCounts, train
 
 __version__ = "0.1.0"
 
@@ -75,13 +76,14 @@ _HOMES = {
         "SpecError",
         "TrainingError",
         "UnknownTokenError",
+        "WordCountsMismatch",
     ),
     "hf_bpe.patterns": ("NAMED_PATTERNS", "resolve_pattern"),
     "hf_bpe.pieces": ("Piece", "SentencePieceRules"),
     "hf_bpe.plugin": ("HfBpeTokenizer",),
     "hf_bpe.plugin.registration": ("register",),
     "hf_bpe.spec": ("AddedToken", "TokenizerSpec"),
-    "hf_bpe.training": ("train",),
+    "hf_bpe.training": ("Mixture", "WordCounts", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -109,6 +111,7 @@ __all__ = [
     "HubNotFound",
     "HubUnreachable",
     "PatternError",
+    "Mixture",
     "Piece",
     "Ragged",
     "ResumeRefused",
@@ -117,6 +120,8 @@ __all__ = [
     "TokenizerSpec",
     "TrainingError",
     "UnknownTokenError",
+    "WordCounts",
+    "WordCountsMismatch",
     "encode_files",
     "native_available",
     "open_encoded",

@@ -46,7 +46,7 @@ def normalizes_parts(normalizer: Sequence[NormalizerStep], add_prefix_space: boo
     return not add_prefix_space and all(step in _NORMALIZES_PARTS for step in normalizer)
 
 
-def last_cut(text: str | bytearray, end: int | None = None) -> int:
+def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     r"""The last place before `end`, and near it, at which to cut; 0 if there is none.
 
     >>> last_cut("one\ntwo\nthree"), last_cut("one \ntwo")

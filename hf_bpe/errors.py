@@ -31,6 +31,7 @@ __all__ = [
     "TrainingError",
     "UnknownLintError",
     "UnknownTokenError",
+    "WordCountsMismatch",
 ]
 
 
@@ -129,6 +130,10 @@ class TrainingError(HfBpeError, ValueError):
 
 class CorpusError(HfBpeError, ValueError):
     """A corpus is missing, empty, unreadable or not UTF-8 text."""
+
+
+class WordCountsMismatch(HfBpeError, ValueError):
+    """Words were counted in another way than they are to be merged, added to or trained on. The message lists what differs."""
 
 
 class ResumeRefused(HfBpeError, ValueError):

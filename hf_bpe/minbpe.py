@@ -29,6 +29,7 @@ from hf_bpe.files import read_bytes, write_atomically
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.tiktoken.registry import get_encoding
+from hf_bpe.training.words import Words
 
 __all__ = [
     "GPT2_SPLIT_PATTERN",
@@ -283,7 +284,9 @@ def _learn(words: dict[bytes, int], num_merges: int) -> list[tuple[int, int]]:
     native = load_native()
     if native is None:
         return train_merges(words, num_merges, ties="first seen")
-    merges: list[tuple[int, int]] = native.learn_first_seen(list(words.items()), num_merges)
+    merges: list[tuple[int, int]] = native.learn_merges(
+        Words.of(words.items()), num_merges, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+    )
     return merges
 
 

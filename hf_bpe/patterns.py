@@ -1,4 +1,4 @@
-"""The published split patterns, each with its source. No other module holds a regular expression of a tokenizer.
+"""The published split patterns and a few of our own, each with its source. No other module holds one of a tokenizer.
 
 A pattern is looked up by its name, or by its text in whatever spelling makes the same pieces of every text; it is never
 guessed from a vocabulary. `\\p{...}` means Unicode 16.0 in every engine of this package, as in tiktoken 0.14 and tokenizers 0.23.
@@ -104,6 +104,16 @@ _O200K = (
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
+# A word may hold marks and the two joiners behind its first letter, and no mark leads one: so an emoji of several parts stays whole.
+_JOINED_WORD = r"\p{L}[\p{L}\p{M}\u200c\u200d]*"
+# What the second stage of superwords leaves whole: no border may lie within a piece of the first stage, or tokens learnt there would be
+# met by no text. So white space around line breaks stays together, and a mark ends a sentence only where white space follows: `x.append`
+# and `."` are pieces. Marks that no space follows in any script, such as U+3002, are left out: they lead words.
+_ENDS = ".!?\u2026\u0964\u0965\u06d4\u061f"
+_LINE_END = r"(?:\s*[\r\n]+)?"
+_CLAUSE = rf"[^\r\n\p{{N}}{_ENDS}]"
+_GOES_ON = rf"[{_ENDS}]+[^\s\p{{N}}{_ENDS}]{_CLAUSE}*"
+
 NAMED_PATTERNS: dict[str, NamedPattern] = {
     named.name: named
     for named in (
@@ -169,6 +179,26 @@ NAMED_PATTERNS: dict[str, NamedPattern] = {
             "deepseek-ai/DeepSeek-V3 tokenizer.json: three successive Splits",
             stages=(r"\p{N}{1,3}", f"{_DEEPSEEK_CJK}+", _DEEPSEEK_MAIN),
         ),
+        NamedPattern(
+            "indic",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?{_JOINED_WORD}|\p{{N}}{{1,3}}{_TAIL}",
+            "our own: llama3 with marks and joiners inside words",
+        ),
+        NamedPattern(
+            "arabic",
+            rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}\p{{Cf}}]?{_JOINED_WORD}|\p{{N}}{{1,3}}{_TAIL}",
+            "our own: indic, and no direction mark leads a word",
+        ),
+        NamedPattern(
+            "lines",
+            rf"[^\r\n\p{{N}}]+{_LINE_END}|\p{{N}}{{1,3}}|\s*[\r\n]+",
+            "our own: for the second stage of superwords",
+        ),
+        NamedPattern(
+            "sentences",
+            rf"(?:{_CLAUSE}+|{_GOES_ON})(?:{_GOES_ON})*[{_ENDS}]*{_LINE_END}|[{_ENDS}]+{_LINE_END}|\p{{N}}{{1,3}}|\s*[\r\n]+",
+            "our own: the same, cut behind the marks that end a sentence as well",
+        ),
         NamedPattern("none", None, "the whole text is one piece (minbpe BasicTokenizer)"),
     )
 }
@@ -187,6 +217,10 @@ _BY_NORMAL_FORM = {
     "a27b7c06d61fe4f19844": "kimi",
     "e9056b63ecc4f2cc5876": "seed-coder",
     "b1e99e070911f6d5a4f7": "deepseek-v3",
+    "0f448ae04fe773cc8f23": "indic",
+    "02e4ce6a3e743475b851": "arabic",
+    "9c853b3a8a829ede90a2": "lines",
+    "ecb659681e9fa779df37": "sentences",
 }
 _LOOKS_LIKE_A_NAME = re.compile(r"[\w-]+(?:\.\d+)*")
 

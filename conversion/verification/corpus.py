@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from hf_bpe.corpus.documents import BadDocuments, Batch, Place
-from hf_bpe.corpus.jsonl import read_jsonl
-from hf_bpe.corpus.parquet import read_parquet
+from hf_bpe.corpus.reading import read_documents
 from hf_bpe.corpus.sources import Paths, Source, find_sources
-from hf_bpe.corpus.text import read_text
 
 __all__ = ["DEFAULT_SEPARATOR", "Document", "Origin", "corpus_size", "read_corpus"]
 
@@ -53,12 +51,10 @@ def read_corpus(
 
 def _batches(source: Source, separator: str | None, text_field: str) -> Iterator[Batch]:
     bad = BadDocuments(skip=False, remedy="Mend it, or take it out of the corpus")
-    if source.format == "jsonl":
-        return read_jsonl(source, Place(), field=text_field, bad=bad, block_bytes=_BLOCK_BYTES)
-    if source.format == "parquet":
-        return read_parquet(source, Place(), field=text_field, bad=bad, block_bytes=_BLOCK_BYTES)
     ending = separator.encode() if separator else None
-    return read_text(source, Place(), separator=ending, cut=_last_character, bad=bad, block_bytes=_BLOCK_BYTES)
+    return read_documents(
+        source, Place(), field=text_field, separator=ending, cut=_last_character, bad=bad, block_bytes=_BLOCK_BYTES
+    )
 
 
 def _last_character(text: bytearray, end: int) -> int:

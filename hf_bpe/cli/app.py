@@ -26,6 +26,7 @@ _CODES = {"verify": 2}
 
 _COMMANDS = {
     "train": ("train", "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
+    "counts": ("counts", "hf-bpe counts make 'data/*.jsonl.zst' -o counts.parquet"),
     "encode": ("text", "hf-bpe encode my-tokenizer 'Hello world'"),
     "encode-files": (
         "encode_files",
@@ -48,12 +49,14 @@ _COMMANDS = {
     "push": ("push", "hf-bpe push my-tokenizer me/my-tokenizer --private"),
     "quickstart": ("quickstart", "hf-bpe quickstart --output demo"),
 }
-"""Name -> its module here, and an example. The function has the name."""
+"""Name -> its module here, and an example. The function, or the group of commands, has the name."""
 
 
 def _imported(name: str) -> Any:
     module, example = _COMMANDS[name]
     function = getattr(import_module(f"hf_bpe.cli.{module}"), name.replace("-", "_"))
+    if isinstance(function, typer.Typer):  # with commands of its own
+        return typer.main.get_command(function)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
     alone.command(name, epilog=f"Example: `{example}`")(function)
     return typer.main.get_command(alone)

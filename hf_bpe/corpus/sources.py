@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from hf_bpe.errors import CorpusError
 
@@ -50,11 +50,25 @@ class Source:
     size: int
     mtime_ns: int
 
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether its bytes are those of its text."""
+        return self.format == "text" and self.compression is None
+
+    def open(self) -> BinaryIO:
+        """The file, to read its bytes."""
+        return self.path.open("rb")
+
+    def describe(self) -> dict[str, Any]:
+        """What tells whether the file is still the same, for records."""
+        compression = {"compression": self.compression} if self.compression else {}
+        return {"path": str(self.path), "format": self.format, **compression, "size": self.size, "mtime_ns": self.mtime_ns}
+
     def check_unchanged(self) -> None:
         """Raise `CorpusError` if the file is not what it was."""
         now = self.path.stat()
         if (now.st_size, now.st_mtime_ns) != (self.size, self.mtime_ns):
-            raise CorpusError(f"{self.path}: was changed while it was read; encode it again when nothing writes to it")
+            raise CorpusError(f"{self.path}: was changed while it was read; read it again when nothing writes to it")
 
 
 def find_sources(paths: Paths) -> list[Source]:
@@ -68,7 +82,7 @@ def find_sources(paths: Paths) -> list[Source]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [source for path in given for source in _expand(path)]
     if not found:
-        raise CorpusError("no files to encode were named")
+        raise CorpusError("no files were named")
     seen: set[Path] = set()
     for source in found:
         if source.path in seen:
@@ -101,7 +115,7 @@ def _folder(folder: Path) -> list[Source]:
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]
         files += [Path(parent, name) for name in names if not name.startswith((".", "_"))]
     if not files:
-        raise CorpusError(f"{folder}: is a folder without files to encode")
+        raise CorpusError(f"{folder}: is a folder without files to read")
     unknown = [file for file in sorted(files) if _kind(file)[0] is None]
     if unknown:
         more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""

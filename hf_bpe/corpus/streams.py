@@ -34,7 +34,7 @@ class Stream:
 
     def __enter__(self) -> Stream:
         try:
-            self._raw = self._stack.enter_context(self._source.path.open("rb"))
+            self._raw = self._stack.enter_context(self._source.open())
         except OSError as error:
             raise CorpusError(f"{self._source.path}: cannot be read: {error.strerror or error}") from error
         self._file = self._uncompressed()

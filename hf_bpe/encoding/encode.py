@@ -13,16 +13,15 @@ import numpy.typing as npt
 
 from hf_bpe.batching import batched
 from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place
-from hf_bpe.corpus.jsonl import read_jsonl
-from hf_bpe.corpus.parquet import check_column, read_parquet
+from hf_bpe.corpus.parquet import check_column
+from hf_bpe.corpus.prefetch import Prefetched
+from hf_bpe.corpus.reading import read_documents
 from hf_bpe.corpus.sources import Paths, Source, find_sources
-from hf_bpe.corpus.text import read_text
 from hf_bpe.cuts import can_cut, last_cut
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
-from hf_bpe.encoding.index import End, Settings, describe
+from hf_bpe.encoding.index import End, Settings
 from hf_bpe.encoding.output import locked, prepare
-from hf_bpe.encoding.prefetch import Prefetched
 from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
 from hf_bpe.encoding.shards import ShardWriter
@@ -137,7 +136,7 @@ def encode_files(
         separator=separator,
         on_bad=on_bad,
         shard_tokens=shard_tokens,
-        sources=tuple(map(describe, sources)),
+        sources=tuple(source.describe() for source in sources),
     )
     with locked(folder):
         index = prepare(folder, settings, resume=resume, overwrite=overwrite)
@@ -190,11 +189,15 @@ class _Readers:
         self._bad = bad
 
     def read(self, source: Source, start: Place) -> Iterator[Batch]:
-        if source.format == "jsonl":
-            return read_jsonl(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
-        if source.format == "parquet":
-            return read_parquet(source, start, field=self._field, bad=self._bad, block_bytes=BLOCK_BYTES)
-        return read_text(source, start, separator=self._separator, cut=self._cut, bad=self._bad, block_bytes=BLOCK_BYTES)
+        return read_documents(
+            source,
+            start,
+            field=self._field,
+            separator=self._separator,
+            cut=self._cut,
+            bad=self._bad,
+            block_bytes=BLOCK_BYTES,
+        )
 
 
 class _Run:

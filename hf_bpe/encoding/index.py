@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe.corpus.documents import Place
-from hf_bpe.corpus.sources import Source
 from hf_bpe.encoding.staged import explained
 from hf_bpe.errors import FormatError, ResumeRefused
 from hf_bpe.files import read_bytes, read_text, write_atomically
 
-__all__ = ["HEADER_BYTES", "INDEX", "End", "Index", "Settings", "Shard", "describe", "is_ours"]
+__all__ = ["HEADER_BYTES", "INDEX", "End", "Index", "Settings", "Shard", "is_ours"]
 
 INDEX = "index.json"
 _FORMAT = "hf-bpe encoded corpus"
@@ -56,12 +55,6 @@ class Settings:
 def is_ours(folder: Path) -> bool:
     """Whether the index in a folder, damaged or not, was written here."""
     return _FORMAT.encode() in read_bytes(folder / INDEX)
-
-
-def describe(source: Source) -> dict[str, Any]:
-    """A source as the index keeps it."""
-    compression = {"compression": source.compression} if source.compression else {}
-    return {"path": str(source.path), "format": source.format, **compression, "size": source.size, "mtime_ns": source.mtime_ns}
 
 
 def _changed_sources(then: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:

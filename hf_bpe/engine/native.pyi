@@ -171,7 +171,7 @@ class Engine:
 
 @final
 class WordCounter:
-    """Counts the pieces of a corpus, then learns merges from the counts."""
+    """Counts the pieces of a corpus."""
 
     def __new__(
         cls,
@@ -189,19 +189,25 @@ class WordCounter:
     def add(self, texts: Sequence[str], num_threads: int) -> None:
         """Count texts."""
 
-    def word_counts(self) -> dict[bytes, int]:
-        """The distinct pieces and how often each was seen. Ends the counter."""
+    def take_words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """What was counted so far, as `hf_bpe.training.words.Words`, in no order. Counting begins anew."""
 
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        """Merges as pairs of ids, the n-th making id 256 + n. Ends the counter.
+def learn_merges(
+    words: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
+    num_merges: int,
+    *,
+    min_frequency: int,
+    max_token_length: int | None,
+    first_seen: bool,
+    progress: Callable[[int], object],
+    start: Sequence[tuple[int, int]] = (),
+    forbids: Callable[[bytes, bytes], bool] | None = None,
+) -> list[tuple[int, int]]:
+    """Merges of counted words (the arrays of `Words`) as pairs of ids, the n-th making id 256 + n.
 
-        `progress` gets the number of merges done every so often; what it raises, or Ctrl-C, ends the training.
-        """
-
-def learn_first_seen(words: Sequence[tuple[bytes, int]], num_merges: int) -> list[tuple[int, int]]:
-    """Merges of counted words, as `train_merges` of the reference with `ties="first seen"` gives them."""
+    start: merges that are done first. forbids: asked for the tokens of a pair before it is merged; what it forbids never is.
+    `progress` gets the number of merges done every so often. What either raises, or Ctrl-C, ends the training.
+    """
 
 def recover_merges(tokens: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
     """For distinct tokens in rank order: (rank, length of the left part) of each reachable one; ranks of the unreachable ones.

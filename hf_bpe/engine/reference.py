@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
@@ -484,6 +484,9 @@ def train_merges(
     min_frequency: int = 1,
     max_token_length: int | None = None,
     ties: Literal["lowest ids", "first seen"] = "lowest ids",
+    *,
+    start: Sequence[Pair] = (),
+    forbids: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[Pair]:
     """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
 
@@ -491,24 +494,33 @@ def train_merges(
     that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
     would make more than `max_token_length` bytes, are never merged.
 
+    start: merges that are done first, in order, however rare; they are the first of the result. forbids: asked for a pair of tokens
+    before it is merged for the first time; a pair that it forbids never is.
+
     >>> train_merges({b"aaabdaaabac": 1}, 3)
     [(97, 97), (97, 98), (256, 257)]
     """
     words = [(list(word), count) for word, count in word_counts.items()]
-    length = dict.fromkeys(range(256), 1)
+    tokens = [bytes([byte]) for byte in range(256)]
     merges: list[Pair] = []
+
+    def merge(pair: Pair) -> None:
+        nonlocal words
+        words = [(merge_pair(ids, pair, len(tokens)), count) for ids, count in words]
+        tokens.append(tokens[pair[0]] + tokens[pair[1]])
+        merges.append(pair)
+
+    def may_merge(left: int, right: int) -> bool:
+        fits = max_token_length is None or len(tokens[left]) + len(tokens[right]) <= max_token_length
+        return fits and not (forbids and forbids(tokens[left], tokens[right]))
+
+    for pair in start:
+        merge(pair)
     while len(merges) < num_merges:
-        fits = (
-            (count, pair)
-            for pair, count in count_pairs(words).items()
-            if max_token_length is None or length[pair[0]] + length[pair[1]] <= max_token_length
-        )
+        fits = ((count, pair) for pair, count in count_pairs(words).items() if may_merge(*pair))
         order = (lambda item: (item[0], -item[1][0], -item[1][1])) if ties == "lowest ids" else (lambda item: item[0])
         count, pair = max(fits, key=order, default=(0, (0, 0)))
         if count < max(min_frequency, 1):
             break
-        new_id = 256 + len(merges)
-        length[new_id] = length[pair[0]] + length[pair[1]]
-        merges.append(pair)
-        words = [(merge_pair(ids, pair, new_id), count) for ids, count in words]
+        merge(pair)
     return merges

@@ -38,7 +38,7 @@ def train_new(
     kept += [library_token(token, special=True) for token in new_special_tokens]
     tokens = {token.content: token for token in kept}
     rules = tokenizer.spec.sentencepiece
-    own = _byte_level_settings(tokenizer.spec) if rules is None else _settings(rules, renamed)
+    own: dict[str, Any] = {"like": tokenizer.spec} if rules is None else _settings(rules, renamed)
     pieces = own.pop("pieces", ())
     beyond = [content for content in tokens if content not in pieces]
     trained = train(
@@ -66,10 +66,6 @@ def _with_content(token: tokenizers.AddedToken, renamed: Mapping[str, str]) -> t
     token = copy.deepcopy(token)
     token.content = renamed.get(token.content, token.content)
     return token
-
-
-def _byte_level_settings(spec: TokenizerSpec) -> dict[str, Any]:
-    return {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
 
 
 def _settings(rules: SentencePieceRules, renamed: Mapping[str, str]) -> dict[str, Any]:

@@ -2,219 +2,140 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from tqdm import tqdm
-
-from hf_bpe.batching import batched
-from hf_bpe.cuts import can_cut
-from hf_bpe.engine.backends import EngineName, choose_native, native_normalizer, native_pattern, native_stages
-from hf_bpe.engine.normalizer_reference import NormalizerReference
-from hf_bpe.engine.reference import as_unicode, pretokenize, split_on_added_tokens, train_merges
-from hf_bpe.engine.threads import thread_count
-from hf_bpe.errors import CorpusError, TrainingError
-from hf_bpe.normalizers import NormalizerStep, as_steps
-from hf_bpe.patterns import resolve_pattern
+from hf_bpe.engine.backends import EngineName
+from hf_bpe.errors import TrainingError
 from hf_bpe.spec import AddedToken, TokenizerSpec
-from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, texts_of
+from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.counting.memory import DEFAULT_MEMORY
+from hf_bpe.training.counting.stages import counts_of, rule_settings
+from hf_bpe.training.learning import Pair, learn
+from hf_bpe.training.mixture import Mixed, Mixture
+from hf_bpe.training.report.report import check_target, report_of
+from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
 
 __all__ = ["train_byte_level"]
-
-_BATCH_CHARACTERS = 16 << 20
-"""What the counter gets at once: enough to keep every thread busy, little enough to forget."""
-
-
-class WordCounter(Protocol):
-    """Counts pieces, then learns merges from the counts."""
-
-    def add(self, texts: list[str]) -> None: ...
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]: ...
-
-
-class _ReferenceCounter:
-    """The definition: plain counts, then `reference.train_merges`."""
-
-    def __init__(self, rules: TokenizerSpec, special_tokens: Sequence[str]) -> None:
-        self._normalizer = NormalizerReference(rules.normalizer, rules.add_prefix_space)
-        self._split = rules.pattern, rules.unmatched, rules.stages
-        self._specials = [AddedToken(content, number) for number, content in enumerate(special_tokens)]
-        self._counts: Counter[bytes] = Counter()
-
-    def add(self, texts: list[str]) -> None:
-        for text in map(as_unicode, texts):
-            for part in split_on_added_tokens(text, self._specials):
-                if isinstance(part, str):
-                    stretch = self._normalizer.prefixed(self._normalizer.apply(part))
-                    self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
-
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        return train_merges(self._counts, num_merges, min_frequency, max_token_length)
-
-
-class _NativeCounter:
-    """The same in Rust, on several threads."""
-
-    def __init__(self, counter: Any, num_threads: int) -> None:
-        self._counter = counter
-        self._num_threads = num_threads
-
-    def add(self, texts: list[str]) -> None:
-        self._counter.add(texts, self._num_threads)
-
-    def learn(
-        self, num_merges: int, min_frequency: int, max_token_length: int | None, progress: Callable[[int], object]
-    ) -> list[tuple[int, int]]:
-        merges: list[tuple[int, int]] = self._counter.learn(num_merges, min_frequency, max_token_length, progress)
-        return merges
-
-
-def _make_counter(
-    rules: TokenizerSpec, special_tokens: Sequence[str], num_threads: int | None, engine: EngineName
-) -> WordCounter:
-    threads = thread_count(num_threads)
-    native = choose_native(engine)
-    if native is None:
-        return _ReferenceCounter(rules, special_tokens)
-    counter = native.WordCounter(
-        **native_normalizer(rules.normalizer, rules.add_prefix_space),
-        **native_pattern(rules.pattern),
-        stages=native_stages(rules.stages),
-        keep_unmatched=rules.unmatched == "keep",
-        special_tokens=list(special_tokens),
-    )
-    return _NativeCounter(counter, threads)
 
 
 def train_byte_level(
     corpus: Corpus,
     vocab_size: int,
     *,
-    pattern: str | None = "cl100k",
-    stages: Sequence[str] = (),
-    unmatched: Literal["keep", "drop"] = "keep",
-    normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
-    add_prefix_space: bool = False,
-    special_tokens: Sequence[str] = (),
-    min_frequency: int = 2,
-    max_token_length: int | None = None,
+    like: TokenizerSpec | None = None,
+    text_field: str = "text",
+    memory_limit: int | str = DEFAULT_MEMORY,
+    temporary_folder: str | os.PathLike[str] | None = None,
+    drop_words_below: int | None = None,
+    skip_bad_files: bool = False,
+    report: str | os.PathLike[str] | None = None,
+    held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
+    **settings: Any,
 ) -> TokenizerSpec:
     """Train a byte-level BPE.
 
-    corpus: paths of UTF-8 text files (a `Path`, a list of them, a list of str that all name existing files), or any
-        iterable of texts, such as a generator or a `datasets` column. Texts are counted as they come and not kept.
+    corpus: what `WordCounts.count` takes: files of several formats, folders, patterns, `datasets`, any iterable of texts. Or `WordCounts`
+        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords. Or a
+        `Mixture` of several sources.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
-    pattern: a name (`hf_bpe.NAMED_PATTERNS`), a pattern in the syntax of the `regex` module, or None: no split.
-    stages: patterns that split the pieces further, one after the other.
-    unmatched: what happens to text that the pattern leaves out: it is a piece of its own, or it is dropped.
-    normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
-    add_prefix_space: put a space before each stretch of text that does not begin with one.
-    special_tokens: text to keep whole; where the corpus holds it, it is cut out and nothing is learnt across it.
-    min_frequency: pairs seen less often are not merged, so the vocabulary may stay smaller (with a warning).
-    max_token_length: longest token in bytes.
+    like: a tokenizer whose pattern, stages, normalizer, special tokens and settings of training are the defaults.
+    text_field, memory_limit, temporary_folder, drop_words_below, skip_bad_files: see `WordCounts.count`. Learning needs memory for all
+        distinct words, whatever the limit for counting them.
+    report: a file to write a `TrainingReport` to, as HTML or JSON by its name. held_out: other text to measure for it, or several by name.
+    settings: see `ByteLevelSettings`.
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
     texts, or how they are cut into files. Each step merges the most frequent pair; of equally frequent ones the pair with
     the lowest ids, left id first.
 
+    Raises `TrainingError` for settings that are impossible or contradict each other, `PatternError` for a pattern, `CorpusError` for a
+    corpus that cannot be read or is empty.
+
     >>> train_byte_level(["aaabdaaabac"], 259, pattern=None, progress=False).merges
     ((b'a', b'a'), (b'a', b'b'), (b'aa', b'ab'))
     """
-    wanted = _wanted_merges(vocab_size, special_tokens, min_frequency, max_token_length)
-    resolved = resolve_pattern(pattern)
-    bare = TokenizerSpec(  # says what is wrong with the rules before hours of counting
-        vocab={bytes([byte]): byte for byte in range(256)},
-        merges=(),
-        pattern=resolved,
-        stages=tuple(stages),
-        unmatched=unmatched,
-        normalizer=as_steps(normalizer),
-        add_prefix_space=add_prefix_space,
+    chosen = byte_level_settings(rule_settings(corpus) | settings, like)
+    wanted = chosen.merges(vocab_size)
+    if report is not None:
+        check_target(report)
+    elif held_out is not None:
+        raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
+    stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
+    count = partial(
+        _counted,
+        special_tokens=chosen.last_ids,
+        text_field=text_field,
+        memory_limit=memory_limit,
+        temporary_folder=temporary_folder,
+        drop_words_below=drop_words_below,
+        skip_bad_files=skip_bad_files,
+        num_threads=num_threads,
+        progress=progress,
+        engine=engine,
     )
-    counter = _make_counter(bare, special_tokens, num_threads, engine)
-    seen = _count_corpus(corpus, counter, bare, special_tokens, progress)
-    with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
-        merges = counter.learn(wanted, min_frequency, max_token_length, lambda done: bar.update(done - bar.n))
-        bar.update(len(merges) - bar.n)
-    if len(merges) < wanted:
-        warnings.warn(
-            f"only {len(merges):,} of the {wanted:,} merges asked for were found: no further pair occurs {min_frequency} times"
-            + (f" and stays within {max_token_length} bytes" if max_token_length else "")
-            + f". The vocabulary has {256 + len(merges) + len(special_tokens):,} ids instead of {vocab_size:,}; give more text, or "
-            "lower min_frequency.",
-            stacklevel=3,
-        )
+    counts = count(corpus, stages)
+    words = [each.words() for each in counts.stages]
+    merges = learn(chosen, vocab_size, words, counts.unit, engine, progress)
+    _tell_shortfall(chosen, vocab_size, wanted, len(merges))
     provenance = {
         "made by": "hf_bpe.train",
-        "trained on": f"{seen:,} bytes of text",  # and not which files: their names are nobody else\x27s business
-        "pairs merged if seen": f"{min_frequency:,} times or more",
-        "longest token": f"{max_token_length} bytes" if max_token_length else "no limit",
+        **counts.provenance(),
+        **(corpus.provenance() if isinstance(corpus, Mixture) else {}),
+        **chosen.provenance(),
     }
-    return _build_spec(merges, bare, special_tokens, provenance)
+    spec = build_spec(merges, chosen, vocab_size, provenance)
+    if report is not None:
+        measured = {name: each[-1].words() for name, each in counts.by_source.items()}
+        for name, text in (held_out if isinstance(held_out, Mapping) else {"held out": held_out}).items():
+            if text is not None:
+                measured[name] = count(text, stages[-1:]).stages[0].words()
+        report_of(spec, words[-1], measured, num_threads).write(report)
+    return spec
 
 
-def _wanted_merges(vocab_size: int, special_tokens: Sequence[str], min_frequency: int, max_token_length: int | None) -> int:
-    if isinstance(special_tokens, str):
-        raise TrainingError(f"special_tokens must be a list of texts, not the one text {special_tokens!r}")
-    repeated = [token for token, times in Counter(special_tokens).items() if times > 1]
-    if repeated or "" in special_tokens:
-        raise TrainingError(f"special tokens must be distinct and not empty: {repeated or ['']!r}")
-    bytes_already = [token for token in special_tokens if len(token.encode("utf-8", "replace")) == 1]
-    if bytes_already:
-        raise TrainingError(
-            f"special tokens {bytes_already!r} are single bytes, which are tokens already; give them a longer spelling"
-        )
-    smallest = 256 + len(special_tokens)
-    if vocab_size < smallest:
-        raise TrainingError(
-            f"vocab_size {vocab_size} is too small: 256 bytes and {len(special_tokens)} special tokens need at least {smallest}"
-        )
-    if min_frequency < 1:
-        raise TrainingError(f"min_frequency must be at least 1, not {min_frequency}")
-    if max_token_length is not None and max_token_length < 1:
-        raise TrainingError(f"max_token_length must be at least 1 byte, not {max_token_length}")
-    return vocab_size - smallest
+def _counted(corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any) -> Mixed:
+    """The counts of each stage; of a mixture also those of each source."""
+    if isinstance(corpus, Mixture):
+        return corpus.count(stages, special_tokens, **options)
+    return Mixed(counts_of(corpus, stages, special_tokens, **options), {}, 1)
 
 
-def _count_corpus(
-    corpus: Corpus, counter: WordCounter, rules: TokenizerSpec, special_tokens: Sequence[str], progress: bool
-) -> int:
-    """Count a corpus, and return its size in bytes."""
-    # Where a pattern is not one of the published ones, no cut of a file is known to be harmless: it is read whole.
-    cuttable = can_cut(rules.pattern, rules.normalizer, rules.add_prefix_space)
-    cuttable = cuttable and not any("\n" in token for token in special_tokens)
-    total = corpus_size(corpus_paths(corpus))
-    seen = 0
-    with tqdm(total=total, desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        for batch in batched(texts_of(corpus, cuttable=cuttable), len, _BATCH_CHARACTERS):
-            counter.add(batch)
-            size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in batch)
-            seen += size
-            bar.update(size)
-    if not seen:
-        raise CorpusError("the corpus is empty: no text to learn from")
-    return seen
+def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:
+    """Say how far it got and why, where there were not enough merges; unless the caller wants the rest to be reserved tokens."""
+    if found == wanted or settings.shortfall == "reserve":
+        return
+    message = (
+        f"only {found:,} of the {wanted:,} merges asked for were found: no further pair occurs {settings.min_frequency} times"
+        + (f" and stays within {settings.max_token_length} bytes" if settings.max_token_length else "")
+        + (" and is not forbidden" if settings.has_rules(True) else "")
+        + f". The vocabulary has {vocab_size - wanted + found:,} ids instead of {vocab_size:,}; give more text, or lower min_frequency."
+    )
+    if settings.shortfall == "error":
+        raise TrainingError(message)
+    warnings.warn(message, stacklevel=4)
 
 
-def _build_spec(
-    merges: list[tuple[int, int]], rules: TokenizerSpec, special_tokens: Sequence[str], provenance: dict[str, str]
+def build_spec(
+    merges: Sequence[Pair], settings: ByteLevelSettings, vocab_size: int, provenance: dict[str, str]
 ) -> TokenizerSpec:
+    """The tokenizer that these merges and settings make."""
     tokens = [bytes([byte]) for byte in range(256)]
     pairs = []
     for left, right in merges:
         pairs.append((tokens[left], tokens[right]))
         tokens.append(tokens[left] + tokens[right])
-    added = (AddedToken(content, token_id) for token_id, content in enumerate(special_tokens, len(tokens)))
-    return rules.replace(
+    last = list(settings.last_ids)
+    if settings.shortfall == "reserve":
+        last += settings.reserved_names(vocab_size - len(tokens) - len(last), taken=settings.last_ids)
+    added = (AddedToken(content, token_id) for token_id, content in enumerate(last, len(tokens)))
+    return (settings.superword_rules or settings.rules).replace(
         vocab={token: token_id for token_id, token in enumerate(tokens)},
         merges=tuple(pairs),
         added_tokens=tuple(added),

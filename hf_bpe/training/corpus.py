@@ -1,40 +1,258 @@
-"""From what a user calls a corpus to its texts, holding one at a time in memory."""
+"""From what a user calls a corpus to its texts, a block of them in memory at a time."""
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
-from hf_bpe.cuts import last_cut
+import numpy as np
+
+from hf_bpe.corpus.documents import BadDocuments, Batch, Place, offsets_of
+from hf_bpe.corpus.parquet import check_column
+from hf_bpe.corpus.reading import read_documents
+from hf_bpe.corpus.sources import Source, find_sources
 from hf_bpe.engine.reference import as_unicode
 from hf_bpe.errors import CorpusError
 
-__all__ = ["Corpus", "corpus_paths", "corpus_size", "lines_of", "texts_of"]
+__all__ = ["Corpus", "Cut", "Input", "inputs_of", "lines_of", "size_of", "text_size"]
 
-Corpus: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Corpus: TypeAlias = Any
+"""str | os.PathLike | Iterable[str | os.PathLike] | datasets.Dataset | datasets.IterableDataset"""
 
-_BLOCK_BYTES = 1 << 20
+Cut: TypeAlias = Callable[[bytearray, int], int]
+
+_BLOCK_BYTES = 4 << 20
+"""Less than encoding reads at a time: what is read ahead, joined and counted is in memory several times, beside the counts."""
+
+_BAD = BadDocuments(skip=False, remedy="Mend it, or leave such files out with skip_bad_files=True, which names them")
 
 
-def corpus_paths(corpus: Corpus) -> list[Path] | None:
-    """The files a corpus names, or None if it is an iterable of texts.
+class Input(Protocol):
+    """One source of texts."""
 
-    A single str or path is a file. A list or tuple is of files if its items are paths, or are str that all name existing
-    files; a list in which some do and some do not is refused rather than guessed at.
+    @property
+    def name(self) -> str:
+        """In messages and in what is recorded; distinct among the inputs of a corpus."""
+
+    @property
+    def size(self) -> int | None:
+        """What the `consumed` of batches grows to; None where nobody knows."""
+
+    @property
+    def texts(self) -> int | None:
+        """How many texts there are; None where nobody knows."""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it can be read on from any place, and be left out if it is bad."""
+
+    def describe(self) -> dict[str, Any]:
+        """All that tells whether it is still the same."""
+
+    def batches(self, start: Place) -> Iterator[Batch]:
+        """Its texts. What is no file begins anew, whatever the `start`."""
+
+
+@dataclass(frozen=True)
+class FileInput:
+    """A text, JSON lines or Parquet file. A text file is one text, given in parts where it may be cut."""
+
+    source: Source
+    field: str
+    cut: Cut | None
+    separator: bytes | None = None
+    texts: int | None = None
+    is_file: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return str(self.source.path)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on disk."""
+        return self.source.size
+
+    def describe(self) -> dict[str, Any]:
+        """Path, format, compression, size and time of change."""
+        return self.source.describe()
+
+    def batches(self, start: Place) -> Iterator[Batch]:
+        """Raises `CorpusError` naming file, row and reason, also if the file is changed meanwhile."""
+        yield from read_documents(
+            self.source,
+            start,
+            field=self.field,
+            separator=self.separator,
+            cut=self.cut,
+            bad=_BAD,
+            block_bytes=_BLOCK_BYTES,
+        )
+        self.source.check_unchanged()
+
+
+class _StandardInput(Source):
+    """What comes through a pipe: read once, from its beginning, and of no known size."""
+
+    def open(self) -> BinaryIO:
+        return _Pipe(sys.stdin.buffer)  # type: ignore[return-value]  # all of it that a `Stream` uses
+
+    def check_unchanged(self) -> None:
+        """Nothing can be known."""
+
+
+class _Pipe:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._done = 0
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(size)
+        self._done += len(content)
+        return content
+
+    def tell(self) -> int:
+        return self._done
+
+    def __enter__(self) -> _Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It stays open: it is not ours."""
+
+
+@dataclass(frozen=True)
+class StandardInput(FileInput):
+    """UTF-8 text on standard input."""
+
+    is_file: bool = False
+
+    @property
+    def name(self) -> str:
+        """A name that is no path."""
+        return "standard input"
+
+    @property
+    def size(self) -> int | None:
+        """Unknown."""
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        """That it is standard input is all that is known."""
+        return {"path": "-"}
+
+
+def standard_input(field: str, cut: Cut | None) -> StandardInput:
+    """Standard input as one text."""
+    return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut)
+
+
+@dataclass(frozen=True)
+class TextsInput:
+    """An iterable of texts, or a column of a `datasets` table."""
+
+    given: Iterable[object]
+    name: str
+    texts: int | None
+    size: int | None = None
+    is_file: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """Its name, which says little."""
+        return {"texts of": self.name}
+
+    def batches(self, start: Place) -> Iterator[Batch]:
+        """Raises `CorpusError` naming what is no text."""
+        waiting: list[bytes] = []
+        size, row, offset = 0, 0, 0
+        for text in self.given:
+            if not isinstance(text, str):
+                raise CorpusError(f"text {row + len(waiting)} of the corpus is a {type(text).__name__}, not a str{_hint(text)}")
+            waiting.append(_utf8(text))
+            del text  # a batch is all that is held
+            size += len(waiting[-1])
+            if size >= _BLOCK_BYTES:
+                yield _batch(waiting, row, offset)
+                row, offset = row + len(waiting), offset + size
+                waiting, size = [], 0
+        if waiting:
+            yield _batch(waiting, row, offset)
+
+
+def _batch(texts: Sequence[bytes], row: int, offset: int) -> Batch:
+    offsets = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+    return Batch(b"".join(texts), offsets, offsets[1:] + offset, np.arange(row + 1, row + 1 + len(texts)))
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return as_unicode(text).encode()
+
+
+def _hint(text: object) -> str:
+    return "; pass the texts of the rows: (row['text'] for row in rows)" if isinstance(text, dict) else ""
+
+
+def inputs_of(
+    corpus: Corpus, *, field: str = "text", cut: Cut | None = None, separator: bytes | None = None, check: bool = True
+) -> list[Input]:
+    """The sources of a corpus.
+
+    A single str or path is a file, a folder, a pattern such as "data/*.jsonl.zst", or "-" for standard input. A list or tuple
+    is of these if its items are paths, or are str that all name existing files; a list in which some do and some do not is
+    refused rather than guessed at. What has columns is a `datasets` table. Anything else is an iterable of texts.
+
+    field: of JSON lines, Parquet and tables. separator: text files are split at it. check: open Parquet files at once.
+
+    Raises `CorpusError` for what does not exist, cannot be read, is no text, or is named twice.
     """
+    paths = _paths(corpus)
+    if paths is None:
+        return [_table(corpus, field) if hasattr(corpus, "column_names") else _texts(corpus)]
+    inputs: list[Input] = []
+    named = [path for path in paths if os.fspath(path) != "-"]
+    if len(paths) - len(named) > 1:
+        raise CorpusError("standard input is named twice, but can be read only once")
+    sources = find_sources(named) if named or not paths else []
+    for source in sources:
+        if check and source.format == "parquet":
+            check_column(source, field)
+        inputs.append(FileInput(source, field, cut, separator))
+    if len(paths) > len(named):
+        inputs.append(standard_input(field, cut))
+    return inputs
+
+
+def size_of(inputs: Sequence[Input]) -> int | None:
+    """Bytes to read in all, or None where that is not known."""
+    sizes = [each.size for each in inputs]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def text_size(inputs: Sequence[Input]) -> int | None:
+    """Bytes of text in all, or None where that is not known before it is read."""
+    plain = all(isinstance(each, FileInput) and each.source.is_plain_text for each in inputs)
+    return size_of(inputs) if plain else None
+
+
+def _paths(corpus: Corpus) -> list[str | os.PathLike[str]] | None:
     if isinstance(corpus, str | os.PathLike):
-        return [_existing(corpus)]
+        return [corpus]
     if not isinstance(corpus, list | tuple):
         return None
     if any(isinstance(item, os.PathLike) for item in corpus):
-        return [_existing(item) for item in corpus]
+        return list(corpus)
     named = [isinstance(item, str) and _names_file(item) for item in corpus]
     if corpus and all(named):
-        return [Path(item) for item in corpus]
+        return list(corpus)
     for item, is_file in zip(corpus, named, strict=True):
         if not is_file and isinstance(item, str) and (any(named) or _LIKE_A_FILE.fullmatch(item)):
             raise CorpusError(
@@ -55,88 +273,50 @@ def _names_file(text: str) -> bool:
         return False
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
-    found = Path(path)
-    if not found.is_file():
-        what = "is a folder" if found.is_dir() else "does not exist"
-        raise CorpusError(f"corpus file {os.fspath(path)!r} {what}; pass paths of UTF-8 text files, or an iterable of texts")
-    return found
+def _texts(corpus: Any) -> TextsInput:
+    if not isinstance(corpus, Iterable):
+        raise CorpusError(f"a corpus is paths or an iterable of texts, not {corpus!r:.80}")
+    return TextsInput(corpus, "an iterable", len(corpus) if isinstance(corpus, Sized) else None)
 
 
-def corpus_size(paths: list[Path] | None) -> int | None:
-    """Bytes in the files, or None for an iterable, whose size nobody knows."""
-    return None if paths is None else sum(path.stat().st_size for path in paths)
+def _table(table: Any, field: str) -> TextsInput:
+    """A `datasets.Dataset` or `IterableDataset`; a dict of them has columns for each."""
+    columns = table.column_names
+    if isinstance(columns, dict):
+        raise CorpusError(f"the corpus is a dict of datasets; choose one of {', '.join(map(repr, columns))}")
+    if columns is not None and field not in columns:
+        raise CorpusError(f"the dataset has no column {field!r}; name one of {', '.join(map(repr, columns))} as text_field")
+    return TextsInput(_Column(table, field), f"column {field!r} of a dataset", getattr(table, "num_rows", None))
 
 
-def texts_of(corpus: Corpus, *, cuttable: bool) -> Iterator[str]:
-    """The texts of a corpus. A file is one text, given in parts where `cuttable` says that parts are counted alike."""
-    paths = corpus_paths(corpus)
-    if paths is None:
-        yield from _checked(corpus)  # type: ignore[arg-type]  # a str or path has paths
-        return
-    for path in paths:
-        yield from _parts(path) if cuttable else [_whole(path)]
+@dataclass(frozen=True)
+class _Column:
+    table: Any
+    field: str
+
+    def __iter__(self) -> Iterator[object]:
+        for rows in self.table.iter(batch_size=_ROWS):
+            if self.field not in rows:
+                raise CorpusError(
+                    f"the dataset has no column {self.field!r}; name one of {', '.join(map(repr, rows))} as text_field"
+                )
+            yield from rows[self.field]
 
 
-def lines_of(corpus: Corpus) -> Iterator[str]:
-    """The lines of a corpus, without their line feeds. Surrogates are read as in every other text."""
-    paths = corpus_paths(corpus)
-    if paths is None:
-        for text in _checked(corpus):  # type: ignore[arg-type]  # a str or path has paths
-            yield from as_unicode(text).split("\n")
-        return
-    for path in paths:
-        begun: list[str] = []
-        for block in _blocks(path):
-            head, *lines = block.split("\n")
-            begun.append(head)
-            for line in lines:
-                yield "".join(begun)
-                begun = [line]
-        yield "".join(begun)
+_ROWS = 1000
 
 
-def _checked(texts: Iterable[object]) -> Iterator[str]:
-    for number, text in enumerate(texts):
-        if not isinstance(text, str):
-            hint = (
-                "; a `datasets` table gives rows, pass dataset['text'] or (row['text'] for row in dataset)"
-                if isinstance(text, dict)
-                else ""
-            )
-            raise CorpusError(f"text {number} of the corpus is a {type(text).__name__}, not a str{hint}")
-        yield text
-
-
-def _whole(path: Path) -> str:
-    return "".join(_blocks(path))
-
-
-def _blocks(path: Path) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    done = 0
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK_BYTES):
-                yield decoder.decode(block)
-                done += len(block)
-            yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path}: not UTF-8 text: {error.reason} in the block that starts at byte {done}; convert the file to UTF-8 first"
-        ) from None
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _parts(path: Path) -> Iterator[str]:
-    """A file in parts of about a megabyte, cut where a cut changes no piece."""
-    pending = ""
-    for block in _blocks(path):
-        pending += block
-        cut = last_cut(pending)
-        if cut:
-            yield pending[:cut]
-            pending = pending[cut:]
-    if pending:
-        yield pending
+def lines_of(inputs: Sequence[Input]) -> Iterator[bytes]:
+    """The lines of inputs made with `separator=b"\\n"`, without their line feeds, and without the last where it is empty."""
+    for each in inputs:
+        begun: list[bytes] = []
+        for batch in each.batches(Place()):
+            for number, (start, end) in enumerate(zip(batch.offsets[:-1].tolist(), batch.offsets[1:].tolist(), strict=True)):
+                *lines, rest = batch.data[start:end].split(b"\n")
+                for line in lines:
+                    yield b"".join([*begun, line])
+                    begun = []
+                begun.append(rest)
+                if not (batch.unfinished and number == len(batch.rows) - 1):
+                    yield b"".join(begun)
+                    begun = []

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
 from hf_bpe.normalizers import NormalizerStep
+from hf_bpe.pattern_syntax.digits import DigitGroups
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.byte_level_trainer import train_byte_level
 from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.sentencepiece_settings import SETTING_NAMES
+from hf_bpe.training.settings import BYTE_LEVEL_SETTING_NAMES, Shortfall
 
 __all__ = ["setting_names", "train"]
 
@@ -24,14 +27,29 @@ def train(
     vocab_size: int,
     *,
     dialect: Literal["byte_level"] = "byte_level",
+    like: TokenizerSpec | None = None,
     pattern: str | None = "cl100k",
     stages: Sequence[str] = (),
     unmatched: Literal["keep", "drop"] = "keep",
     normalizer: NormalizerStep | Sequence[NormalizerStep] = (),
     add_prefix_space: bool = False,
+    digits: DigitGroups | None = None,
     special_tokens: Sequence[str] = (),
+    reserved_tokens: int = 0,
+    initial_alphabet: str = "",
+    space_runs: int = 0,
+    forced_tokens: Sequence[str] = (),
     min_frequency: int = 2,
     max_token_length: int | None = None,
+    forbidden_tokens: Sequence[str] = (),
+    forbidden_patterns: Sequence[str] = (),
+    forbidden_merges: Sequence[tuple[str, str]] = (),
+    shortfall: Shortfall = "warn",
+    superwords: str | None = None,
+    superwords_from: int | None = None,
+    superword_max_words: int | None = None,
+    report: str | os.PathLike[str] | None = None,
+    held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
@@ -57,9 +75,8 @@ def train(corpus: Corpus, vocab_size: int, *, dialect: str = "byte_level", **set
         iterable of texts, such as a generator or a `datasets` column.
     vocab_size: ids in all.
     dialect: "byte_level" (GPT-2, GPT-4, Llama 3), or "sentencepiece" (Llama 2, Mistral).
-    settings of both: `special_tokens`, `num_threads`, `progress`. Of "byte_level": `pattern` (default "cl100k"),
-        `stages`, `unmatched`, `normalizer`, `add_prefix_space`, `min_frequency`, `max_token_length`, `engine`; see
-        `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and all that `SentencePieceSettings` has; see
+    settings of both: `special_tokens`, `num_threads`, `progress`. Of "byte_level": `like`, `engine` and all that `ByteLevelSettings` has,
+        such as `pattern` (default "cl100k") and `min_frequency`; see `train_byte_level`. Of "sentencepiece": `preset` ("llama2") and all that `SentencePieceSettings` has; see
         `train_sentencepiece`.
 
     Raises `TrainingError` for a setting that the dialect does not have.
@@ -80,7 +97,7 @@ def setting_names(dialect: str) -> frozenset[str]:
     """The settings that `train` takes for a dialect. Raises `TrainingError` for an unknown dialect."""
     parameters = inspect.signature(_trainer(dialect)).parameters.values()
     own = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    return frozenset(own | SETTING_NAMES if dialect == "sentencepiece" else own)
+    return frozenset(own | (SETTING_NAMES if dialect == "sentencepiece" else BYTE_LEVEL_SETTING_NAMES))
 
 
 def _trainer(dialect: str) -> Callable[..., TokenizerSpec]:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from conversion.sentencepiece.model import parse_model
 from hf_bpe.errors import CorpusError, TrainingError
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.corpus import Corpus, corpus_paths, corpus_size, lines_of
+from hf_bpe.training.corpus import Corpus, inputs_of, lines_of, text_size
 from hf_bpe.training.sentencepiece_settings import SentencePieceSettings, settings_for
 
 __all__ = ["train_sentencepiece"]
@@ -39,13 +39,14 @@ def train_sentencepiece(
     *,
     preset: str | None = None,
     special_tokens: Sequence[str] = (),
+    text_field: str = "text",
     num_threads: int | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> TokenizerSpec:
     """Train a SentencePiece BPE model with the sentencepiece package.
 
-    corpus: as for the byte-level dialect, but a sentence is a line: files and texts are cut at line breaks, which belong to
+    corpus, text_field: as for the byte-level dialect, but a sentence is a line: files and texts are cut at line breaks, which belong to
         no line. sentencepiece holds all of them in memory.
     vocab_size: pieces in all: special ones, 256 bytes where `byte_fallback` is on, merges, characters, in this order.
     preset: "llama2", or None for sentencepiece's defaults.
@@ -67,7 +68,7 @@ def train_sentencepiece(
     control = [*settings.pop("control_symbols", ()), *special_tokens]
     chosen = settings_for(preset, settings | {"control_symbols": control})
     _check_numbers(vocab_size, num_threads)
-    sentences = _Sentences(corpus, chosen.max_sentence_length, progress)
+    sentences = _Sentences(corpus, text_field, chosen.max_sentence_length, progress)
     model = _run(sentences, vocab_size, chosen, num_threads)
     sentences.warn_of_skipped()
     provenance = {"made by": "hf_bpe.train", "trained with": f"sentencepiece {metadata.version('sentencepiece')}"}
@@ -86,6 +87,7 @@ class _Sentences:
     """The lines that sentencepiece is to learn from, how many it is not, and the error that ended them early."""
 
     corpus: Corpus
+    text_field: str
     longest: int
     progress: bool
     used: int = 0
@@ -104,10 +106,9 @@ class _Sentences:
             raise
 
     def _usable(self) -> Iterator[bytes]:
-        total = corpus_size(corpus_paths(self.corpus))
-        with tqdm(total=total, desc="reading", unit="B", unit_scale=True, disable=not self.progress) as bar:
-            for text in lines_of(self.corpus):
-                line = text.encode()
+        inputs = inputs_of(self.corpus, field=self.text_field, separator=b"\n")
+        with tqdm(total=text_size(inputs), desc="reading", unit="B", unit_scale=True, disable=not self.progress) as bar:
+            for line in lines_of(inputs):
                 bar.update(len(line) + 1)
                 sentence = line.rstrip(b"\r")
                 # Passed over by sentencepiece too, but without a word.

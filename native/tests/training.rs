@@ -7,9 +7,19 @@ use native::{
     error::EngineError,
     normalize::Normalizer,
     split::Splitter,
-    train::{Limits, Ties, WordCounter, learn_merges},
+    train::{Limits, Ties, WordCounter, Words},
 };
 use proptest::prelude::*;
+
+fn learn_merges(
+    words: &[(Vec<u8>, i64)],
+    limits: Limits,
+    ties: Ties,
+    progress: impl FnMut(usize) -> bool,
+) -> Result<Vec<(u32, u32)>, EngineError> {
+    let words: Words = words.iter().map(|(word, count)| (word.as_slice(), *count)).collect();
+    native::train::learn_merges(words.view(), limits, ties, &[], |_, _| Ok(false), progress)
+}
 
 fn learn(words: &[(&str, i64)], merges: usize) -> Vec<(u32, u32)> {
     let words: Vec<(Vec<u8>, i64)> = words.iter().map(|(word, count)| (word.as_bytes().to_vec(), *count)).collect();
@@ -66,7 +76,7 @@ fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits, ties: Ties) -> 
         }
         counts.retain(|pair, _| length[pair.0 as usize] + length[pair.1 as usize] <= limits.max_token_length);
         let place = |pair| match ties {
-            Ties::LowestIds => None,
+            Ties::LowestIds | Ties::LowestCharacters => None,
             Ties::FirstSeen => first_seen.iter().position(|seen| *seen == pair),
         };
         let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse((place(pair), pair))));
@@ -112,7 +122,8 @@ proptest! {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
             let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
-            let mut words = counter.into_words();
+            let words = counter.take_words().unwrap();
+            let mut words: Vec<_> = words.view().iter().map(|(word, times)| (word.to_vec(), times)).collect();
             words.sort();
             words
         };

@@ -160,7 +160,7 @@ def test_paths_that_cannot_be_meant(tmp_path: Path) -> None:
     assert "no file matches this pattern" in fails(str(tmp_path / "*.jsonl"))
     assert "named twice" in fails([a, tmp_path / "sub" / ".." / "a.txt"] if (tmp_path / "sub").mkdir() is None else a)
     assert "named twice" in fails([a, str(tmp_path / "*.txt")])
-    assert "no files to encode were named" in fails([])
+    assert "no files were named" in fails([])
     (tmp_path / "empty").mkdir()
     assert "is a folder without files" in fails(tmp_path / "empty")
     with pytest.raises(TypeError, match=r"a path is a str or a pathlib\.Path, not 5"):

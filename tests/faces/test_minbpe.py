@@ -18,6 +18,7 @@ from hf_bpe.engine import native
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.tiktoken import registry
+from hf_bpe.training.words import Words
 from tests.support.text import difficult_text, generated_text, plain_text
 from tests.support.vocabularies import CL100K_FILE, CL100K_SPECIALS, gpt2_spec
 
@@ -103,7 +104,10 @@ def test_merges_of_a_longer_text_are_those_of_minbpe() -> None:
 
 @given(words=st.dictionaries(plain_text("ab", 12).map(str.encode).filter(len), st.integers(1, 5), min_size=1))
 def test_both_engines_give_ties_to_what_stands_first(words: dict[bytes, int]) -> None:
-    assert native.learn_first_seen(list(words.items()), 20) == train_merges(words, 20, ties="first seen")
+    learnt = native.learn_merges(
+        Words.of(words.items()), 20, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+    )
+    assert learnt == train_merges(words, 20, ties="first seen")
 
 
 def test_training_says_what_cannot_be() -> None:

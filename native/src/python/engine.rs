@@ -203,10 +203,7 @@ impl Engine {
     ) -> PyResult<Arrays<'py>> {
         let bytes = contiguous(&data)?;
         let bounds = bounds(offsets.as_array().iter().copied(), bytes.len())?;
-        let text = |number: usize| {
-            let (start, end) = (bounds[number], bounds[number + 1]);
-            std::str::from_utf8(&bytes[start..end]).map_err(|error| EngineError::NotUtf8 { text: number, at: start + error.valid_up_to() })
-        };
+        let text = |number: usize| text_at(bytes, &bounds, number);
         let size = |number: usize| bounds[number + 1] - bounds[number];
         self.arrays(py, policy, bounds.len() - 1, text, size, num_threads, narrow)
     }
@@ -358,7 +355,7 @@ fn parts(text: &str, lengths: &[usize], trusts: &[u8]) -> PyResult<Vec<(usize, T
 }
 
 /// The bytes of a buffer that is one block of memory.
-fn contiguous(data: &PyBuffer<u8>) -> PyResult<&[u8]> {
+pub fn contiguous(data: &PyBuffer<u8>) -> PyResult<&[u8]> {
     if !data.is_c_contiguous() {
         return Err(PyValueError::new_err("the data must be contiguous bytes"));
     }
@@ -370,8 +367,14 @@ fn contiguous(data: &PyBuffer<u8>) -> PyResult<&[u8]> {
     Ok(unsafe { std::slice::from_raw_parts(data.buf_ptr().cast(), data.item_count()) })
 }
 
+/// One of several texts that lie end to end. An error naming it if it is not UTF-8.
+pub fn text_at<'t>(bytes: &'t [u8], bounds: &[usize], number: usize) -> Result<&'t str, EngineError> {
+    let (start, end) = (bounds[number], bounds[number + 1]);
+    std::str::from_utf8(&bytes[start..end]).map_err(|error| EngineError::NotUtf8 { text: number, at: start + error.valid_up_to() })
+}
+
 /// Offsets that ascend and stay within the data.
-fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usize>> {
+pub fn bounds(offsets: impl Iterator<Item = i64>, length: usize) -> PyResult<Vec<usize>> {
     let bounds: Vec<usize> = offsets
         .map(|offset| usize::try_from(offset).map_err(|_| PyValueError::new_err(format!("offset {offset} is negative"))))
         .collect::<PyResult<_>>()?;

@@ -40,10 +40,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Policy>()?;
     module.add_class::<vocabulary::Vocabulary>()?;
-    module.add_class::<training::WordCounter>()?;
     module.add_function(wrap_pyfunction!(recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(spans::pairs, module)?)?;
-    module.add_function(wrap_pyfunction!(training::learn_first_seen, module)?)?;
+    training::register(module)?;
     documents::register(module)?;
     module.add("FAMILIES", FAMILIES)?;
     module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)

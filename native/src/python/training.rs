@@ -1,24 +1,23 @@
 //! The trainer, for Python.
 
-use pyo3::{
-    exceptions::PyRuntimeError,
-    prelude::*,
-    types::{PyBytes, PyDict},
-};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::{buffer::PyBuffer, prelude::*, types::PyBytes};
 
 use super::{
+    engine::{bounds, contiguous, text_at},
     errors::{raise, run},
     normalizer::{self, StepFields},
     text::Text,
 };
 use crate::{
+    error::EngineError,
     split::Splitter,
-    train::{self, Limits, Ties, learn_merges},
+    train::{self, Limits, Ties, Words, WordsView, ascend, merge, sorted},
 };
 
-/// Counts the pieces of a corpus, then learns merges from the counts.
+/// Counts the pieces of a corpus.
 #[pyclass(module = "hf_bpe.engine.native")]
-pub struct WordCounter(Option<train::WordCounter>);
+pub struct WordCounter(train::WordCounter);
 
 #[pymethods]
 impl WordCounter {
@@ -39,53 +38,116 @@ impl WordCounter {
             let splitter = Splitter::new(pattern, family, keep_unmatched)?.then(&stages)?;
             train::WordCounter::new(normalizer, splitter, special_tokens)
         });
-        counter.map(|counter| Self(Some(counter))).map_err(|error| raise(py, error))
+        counter.map(Self).map_err(|error| raise(py, error))
     }
 
     fn add(&mut self, py: Python<'_>, texts: Vec<Text>, num_threads: usize) -> PyResult<()> {
-        let counter = self.0.as_mut().ok_or_else(spent)?;
-        run(py, usize::MAX, || counter.add(&texts, num_threads))
+        run(py, usize::MAX, || self.0.add(&texts, num_threads))
     }
 
-    fn word_counts<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let words = self.0.take().ok_or_else(spent)?.into_words();
-        let counts = PyDict::new(py);
-        for (word, count) in words {
-            counts.set_item(PyBytes::new(py, &word), count)?;
-        }
-        Ok(counts)
+    fn add_utf8(&mut self, py: Python<'_>, data: PyBuffer<u8>, offsets: PyReadonlyArray1<'_, i64>, num_threads: usize) -> PyResult<()> {
+        let bytes = contiguous(&data)?;
+        let bounds = bounds(offsets.as_array().iter().copied(), bytes.len())?;
+        run(py, bytes.len(), || {
+            let texts: Result<Vec<&str>, _> = (0..bounds.len() - 1).map(|number| text_at(bytes, &bounds, number)).collect();
+            self.0.add(&texts?, num_threads)
+        })
     }
 
-    #[pyo3(signature = (num_merges, min_frequency, max_token_length, progress))]
-    fn learn(
-        &mut self,
-        py: Python<'_>,
-        num_merges: usize,
-        min_frequency: i64,
-        max_token_length: Option<usize>,
-        progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<(u32, u32)>> {
-        let counter = self.0.take().ok_or_else(spent)?;
-        let limits = Limits { merges: num_merges, min_frequency, max_token_length: max_token_length.unwrap_or(usize::MAX) };
-        let progress = progress.clone().unbind();
-        let tell = |done: usize| {
-            Python::attach(|py| {
-                let told = py.check_signals().and_then(|()| progress.call1(py, (done,)));
-                told.map_err(|error| error.restore(py)).is_ok()
-            })
-        };
-        run(py, usize::MAX, move || learn_merges(&counter.into_words(), limits, Ties::LowestIds, tell))
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.nbytes()
+    }
+
+    fn absorb(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let mut other = other.try_borrow_mut()?;
+        let other = &mut other.0;
+        run(py, usize::MAX, || self.0.absorb(other))
+    }
+
+    /// The arrays of `Words`.
+    fn take_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || self.0.take_words())?))
+    }
+
+    fn take_sorted_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || Ok(sorted(self.0.take_words()?.view())))?))
     }
 }
 
-/// Merges of words that were counted already; of equally frequent pairs the one that stands first in them.
+/// Words out of Python.
+type GivenWords<'py> = (PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+fn view<'w>(py: Python<'_>, words: &'w GivenWords<'_>) -> PyResult<WordsView<'w>> {
+    let (bytes, bounds, counts) = (words.0.as_slice()?, words.1.as_slice()?, words.2.as_slice()?);
+    WordsView::new(bytes, bounds, counts).map_err(|error| raise(py, error))
+}
+
+fn arrays(py: Python<'_>, words: Words) -> WordArrays<'_> {
+    let Words { bytes, mut bounds, counts } = words;
+    if bounds.is_empty() {
+        bounds.push(0);
+    }
+    (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, bounds), PyArray1::from_vec(py, counts))
+}
+
 #[pyfunction]
-pub fn learn_first_seen(py: Python<'_>, words: Vec<(Vec<u8>, i64)>, num_merges: usize) -> PyResult<Vec<(u32, u32)>> {
-    let limits = Limits { merges: num_merges, min_frequency: 1, max_token_length: usize::MAX };
-    let go_on = |_| Python::attach(|py| py.check_signals().map_err(|error| error.restore(py)).is_ok());
-    run(py, usize::MAX, move || learn_merges(&words, limits, Ties::FirstSeen, go_on))
+fn merge_sorted_words<'py>(py: Python<'py>, parts: Vec<GivenWords<'py>>) -> PyResult<WordArrays<'py>> {
+    let views = parts.iter().map(|part| view(py, part)).collect::<PyResult<Vec<_>>>()?;
+    Ok(arrays(py, run(py, usize::MAX, || merge(&views))?))
 }
 
-fn spent() -> PyErr {
-    PyRuntimeError::new_err("this counter's counts were already taken; make a new one")
+#[pyfunction]
+fn words_ascend(py: Python<'_>, words: GivenWords<'_>) -> PyResult<bool> {
+    let view = view(py, &words)?;
+    Ok(py.detach(|| ascend(view)))
+}
+
+/// Adds the functions of this file to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<WordCounter>()?;
+    module.add_function(wrap_pyfunction!(learn_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(merge_sorted_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words_ascend, module)?)
+}
+
+/// Words end to end, where each begins and the last ends, how often each was seen.
+type WordArrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// Merges of counted words.
+#[pyfunction]
+#[pyo3(signature = (words, num_merges, *, min_frequency, max_token_length, first_seen, progress, start = Vec::new(), forbids = None))]
+#[allow(clippy::too_many_arguments)]
+pub fn learn_merges(
+    py: Python<'_>,
+    words: GivenWords<'_>,
+    num_merges: usize,
+    min_frequency: i64,
+    max_token_length: Option<usize>,
+    first_seen: bool,
+    progress: &Bound<'_, PyAny>,
+    start: Vec<(u32, u32)>,
+    forbids: Option<Py<PyAny>>,
+) -> PyResult<Vec<(u32, u32)>> {
+    let words = view(py, &words)?;
+    let limits = Limits { merges: num_merges, min_frequency, max_token_length: max_token_length.unwrap_or(usize::MAX) };
+    let ties = if first_seen { Ties::FirstSeen } else { Ties::LowestIds };
+    let progress = progress.clone().unbind();
+    let tell = |done: usize| {
+        Python::attach(|py| {
+            let told = py.check_signals().and_then(|()| progress.call1(py, (done,)));
+            told.map_err(|error| error.restore(py)).is_ok()
+        })
+    };
+    let forbids = |left: &[u8], right: &[u8]| {
+        let Some(rule) = &forbids else { return Ok(false) };
+        Python::attach(|py| {
+            let said = rule.call1(py, (PyBytes::new(py, left), PyBytes::new(py, right))).and_then(|said| said.is_truthy(py));
+            said.map_err(|error| {
+                error.restore(py);
+                EngineError::Interrupted
+            })
+        })
+    };
+    run(py, usize::MAX, move || train::learn_merges(words, limits, ties, &start, forbids, tell))
 }

@@ -2,6 +2,14 @@
 
 mod count;
 mod learn;
+mod packed;
+mod pairs;
+mod rules;
+mod sorted;
+mod symbols;
+mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
+pub use sorted::{ascend, merge, sorted};
+pub use words::{Words, WordsView};

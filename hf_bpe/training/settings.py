@@ -1,0 +1,339 @@
+"""How a byte-level vocabulary is trained: every setting by name, checked before training begins."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from hf_bpe.errors import TrainingError
+from hf_bpe.normalizers import NormalizerStep, as_steps
+from hf_bpe.pattern_syntax.digits import DigitGroups, digit_groups, with_digit_groups
+from hf_bpe.patterns import find_named_pattern, resolve_pattern
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.forced_merges import forced_merges
+from hf_bpe.training.rules import Forbids, forbids
+
+__all__ = ["BYTE_LEVEL_SETTING_NAMES", "SETTINGS_KEY", "ByteLevelSettings", "Shortfall", "byte_level_settings"]
+
+Shortfall = Literal["warn", "error", "reserve"]
+SETTINGS_KEY = "settings"
+"""Where the provenance of a trained spec says which settings were not the defaults, as JSON."""
+
+_BYTES = 256
+
+
+@dataclass(frozen=True)
+class ByteLevelSettings:
+    r"""Everything that decides what is learnt from given texts, but the size of the vocabulary.
+
+    pattern: how text is split: a name (`hf_bpe.NAMED_PATTERNS`), a pattern in the syntax of the `regex` module, or None: no split.
+    stages: patterns that split the pieces further, one after the other.
+    unmatched: what happens to text that the pattern leaves out: it is a piece of its own, or it is dropped.
+    normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
+    add_prefix_space: put a space before each stretch of text that does not begin with one.
+    digits: group digits otherwise than the pattern does: "single", "up to three", or "right-aligned" (1 234 567).
+
+    special_tokens: text to keep whole, with the last ids; where the corpus holds it, it is cut out and nothing is learnt across it.
+    reserved_tokens: so many special tokens `<|reserved_0|>`, `<|reserved_1|>`, ... behind the others, for later use.
+    initial_alphabet: characters that are tokens before anything is learnt.
+    space_runs: runs of 2 to so many spaces are tokens before anything is learnt.
+    forced_tokens: texts that are tokens before anything is learnt. What merges need on the way to them takes ids as well.
+
+    min_frequency: pairs seen less often are not merged, so the vocabulary may stay smaller.
+    max_token_length: longest token in bytes.
+    forbidden_tokens: texts that never become tokens, nor parts on the way to longer ones.
+    forbidden_patterns: no token is made in which one of these is found: names (`rules.NAMED_RULES`) or regular expressions. Bytes that are
+        no whole character are U+FFFD to them.
+    forbidden_merges: pairs of texts that are not merged; other pairs may make the same token.
+    shortfall: where the text does not yield `vocab_size` ids: "warn", "error", or "reserve" to fill up with reserved tokens.
+
+    superwords: a second stage that merges across white space: the pattern that it splits by, such as "lines" or "sentences". It becomes
+        the pattern of the tokenizer.
+    superwords_from: the size of the vocabulary, special tokens included, at which the second stage begins; default: nine tenths.
+    superword_max_words: how many words a token of the second stage may hold; None: any number.
+    """
+
+    pattern: str | None = "cl100k"
+    stages: tuple[str, ...] = ()
+    unmatched: Literal["keep", "drop"] = "keep"
+    normalizer: tuple[NormalizerStep, ...] = ()
+    add_prefix_space: bool = False
+    digits: DigitGroups | None = None
+    special_tokens: tuple[str, ...] = ()
+    reserved_tokens: int = 0
+    initial_alphabet: str = ""
+    space_runs: int = 0
+    forced_tokens: tuple[str, ...] = ()
+    min_frequency: int = 2
+    max_token_length: int | None = None
+    forbidden_tokens: tuple[str, ...] = ()
+    forbidden_patterns: tuple[str, ...] = ()
+    forbidden_merges: tuple[tuple[str, str], ...] = ()
+    shortfall: Shortfall = "warn"
+    superwords: str | None = None
+    superwords_from: int | None = None
+    superword_max_words: int | None = None
+
+    @cached_property
+    def rules(self) -> TokenizerSpec:
+        """A tokenizer without merges that splits as the first stage does. Raises what is wrong with patterns and normalizer."""
+        return TokenizerSpec(
+            vocab={bytes([byte]): byte for byte in range(_BYTES)},
+            merges=(),
+            pattern=self._grouped(resolve_pattern(self.pattern), self.digits),
+            stages=self.stages,
+            unmatched=self.unmatched,
+            normalizer=self.normalizer,
+            add_prefix_space=self.add_prefix_space,
+        )
+
+    @cached_property
+    def superword_rules(self) -> TokenizerSpec | None:
+        """The same of the second stage, if there is one: digits are grouped as in the first."""
+        if self.superwords is None:
+            return None
+        resolved = resolve_pattern(self.superwords)
+        digits = self.digits
+        if digits is None and find_named_pattern(resolved) is not None and self.rules.pattern is not None:
+            digits = digit_groups(self.rules.pattern)
+        return self.rules.replace(pattern=self._grouped(resolved, digits), stages=())
+
+    @staticmethod
+    def _grouped(pattern: str | None, digits: DigitGroups | None) -> str | None:
+        if digits is None:
+            return pattern
+        if pattern is None:
+            raise TrainingError(f"digits={digits!r} needs a split pattern, and there is none")
+        regrouped = with_digit_groups(pattern, digits)
+        named = find_named_pattern(regrouped)
+        return named.pattern if named else regrouped
+
+    @cached_property
+    def last_ids(self) -> tuple[str, ...]:
+        """The special tokens and then the reserved ones."""
+        return (*self.special_tokens, *self.reserved_names(self.reserved_tokens))
+
+    def reserved_names(self, wanted: int, taken: tuple[str, ...] = ()) -> list[str]:
+        """So many names of reserved tokens that are no special token yet."""
+        known = {*self.special_tokens, *taken}
+        names: list[str] = []
+        number = 0
+        while len(names) < wanted:
+            name = f"<|reserved_{number}|>"
+            if name not in known:
+                names.append(name)
+            number += 1
+        return names
+
+    @cached_property
+    def first_tokens(self) -> tuple[bytes, ...]:
+        """What is a token before anything is learnt, each once: characters, runs of spaces, texts by their length."""
+        texts = [
+            *self.initial_alphabet,
+            *(" " * count for count in range(2, self.space_runs + 1)),
+            *sorted(self.forced_tokens, key=len),
+        ]
+        return tuple(dict.fromkeys(encoded for text in texts if len(encoded := text.encode()) > 1))
+
+    @cached_property
+    def first_merges(self) -> tuple[tuple[int, int], ...]:
+        """Merges that make `first_tokens`. The n-th makes id 256 + n."""
+        return tuple(forced_merges(self.first_tokens))
+
+    def first_stage_merges(self, vocab_size: int) -> int:
+        """How many merges the first stage ends with, given ones included: all of them unless there is a second."""
+        size = vocab_size
+        if self.superwords is not None:
+            size = self.superwords_from or max(vocab_size * 9 // 10, _BYTES + len(self.last_ids) + len(self.first_merges))
+        return size - _BYTES - len(self.last_ids)
+
+    def has_rules(self, is_first_stage: bool) -> bool:
+        """Whether there are pairs that must not be merged in a stage."""
+        everywhere = bool(self.forbidden_tokens or self.forbidden_patterns or self.forbidden_merges)
+        return everywhere or (not is_first_stage and self.superword_max_words is not None)
+
+    def merges(self, vocab_size: int) -> int:
+        """How many merges make a vocabulary of this size. Raises `TrainingError` where the rest alone is larger."""
+        smallest = _BYTES + len(self.last_ids) + len(self.first_merges)
+        if vocab_size < smallest:
+            forced = f", and {len(self.first_merges)} merges that are forced," if self.first_merges else ""
+            raise TrainingError(
+                f"vocab_size {vocab_size} is too small: 256 bytes and {len(self.last_ids)} special tokens{forced} need at least {smallest}"
+            )
+        if self.superwords_from is not None and not smallest <= self.superwords_from <= vocab_size:
+            raise TrainingError(
+                f"superwords_from {self.superwords_from} must lie between {smallest}, where learning begins, and vocab_size {vocab_size}"
+            )
+        return vocab_size - _BYTES - len(self.last_ids)
+
+    def check(self) -> None:
+        """Raise `TrainingError` or `PatternError` for settings that are wrong or contradict each other."""
+        for defects in (_type_defects, _special_defects, _number_defects, _superword_defects):
+            if found := list(defects(self)):
+                raise TrainingError("; ".join(found))
+        _ = self.rules, self.superword_rules  # which raise what is wrong with patterns
+        _check_forced(self, forbids(self))
+
+    def provenance(self) -> dict[str, str]:
+        """What a trained spec says of its settings: in words, and all that are neither defaults nor in the spec itself as JSON."""
+        in_spec = {"unmatched", "normalizer", "add_prefix_space", "special_tokens", "reserved_tokens"}
+        if self.superwords is None:
+            in_spec |= {"pattern", "stages", "digits"}
+        told = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in in_spec and getattr(self, field.name) != field.default
+        }
+        said = {
+            "pairs merged if seen": f"{self.min_frequency:,} times or more",
+            "longest token": f"{self.max_token_length} bytes" if self.max_token_length else "no limit",
+        }
+        return said | ({SETTINGS_KEY: json.dumps(told)} if told else {})
+
+
+BYTE_LEVEL_SETTING_NAMES = frozenset(field.name for field in fields(ByteLevelSettings))
+
+
+def byte_level_settings(given: Mapping[str, Any], like: TokenizerSpec | None = None) -> ByteLevelSettings:
+    """Settings by name, checked. like: a spec whose own are the defaults: its split, normalizer, special tokens, and what it was trained with.
+
+    Raises `TrainingError` or `PatternError`.
+
+    >>> byte_level_settings({"digits": "single", "pattern": r"\\p{N}+|\\P{N}+"}).rules.pattern
+    '\\\\p{N}|\\\\P{N}+'
+    """
+    unknown = given.keys() - BYTE_LEVEL_SETTING_NAMES
+    if unknown:
+        raise TrainingError(
+            f"unknown settings {', '.join(sorted(unknown))}; there are {', '.join(sorted(BYTE_LEVEL_SETTING_NAMES))}"
+        )
+    settings = replace(_like(like) if like is not None else ByteLevelSettings(), **_in_tuples(given))
+    settings.check()
+    return settings
+
+
+def _in_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+    tupled = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    if "normalizer" in tupled:
+        tupled["normalizer"] = as_steps(tupled["normalizer"])
+    if isinstance(tupled.get("forbidden_merges"), tuple):
+        tupled["forbidden_merges"] = tuple(
+            tuple(pair) if isinstance(pair, list) else pair for pair in tupled["forbidden_merges"]
+        )
+    if isinstance(tupled.get("initial_alphabet"), tuple):
+        tupled["initial_alphabet"] = "".join(map(str, tupled["initial_alphabet"]))
+    return tupled
+
+
+def _like(spec: TokenizerSpec) -> ByteLevelSettings:
+    if not isinstance(spec, TokenizerSpec):
+        raise TrainingError(f"like must be a TokenizerSpec, such as conversion.load gives, not {spec!r:.80}")
+    if spec.sentencepiece is not None:
+        raise TrainingError(
+            "a byte-level vocabulary cannot be trained like a SentencePiece model; train with dialect='sentencepiece'"
+        )
+    kept = {name: getattr(spec, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
+    kept["special_tokens"] = tuple(token.content for token in spec.added_tokens if token.special)
+    try:
+        told = json.loads(spec.provenance.get(SETTINGS_KEY, "{}"))
+        return ByteLevelSettings(
+            **kept | _in_tuples({name: value for name, value in told.items() if name in BYTE_LEVEL_SETTING_NAMES})
+        )
+    except (ValueError, AttributeError):  # anyone may write into a provenance
+        return ByteLevelSettings(**kept)
+
+
+def _type_defects(settings: ByteLevelSettings) -> Iterator[str]:
+    for name in ("special_tokens", "stages", "forced_tokens", "forbidden_tokens", "forbidden_patterns"):
+        value = getattr(settings, name)
+        if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+            what = f"the one text {value!r}" if isinstance(value, str) else repr(value)
+            yield f"{name} must be a list of texts, not {what}"
+        elif any("\ud800" <= character <= "\udfff" for item in value for character in item):
+            yield f"{name} holds a lone surrogate, which no UTF-8 text does"
+    for name in ("pattern", "superwords", "initial_alphabet"):
+        value = getattr(settings, name)
+        if not isinstance(value, str) and not (value is None and name != "initial_alphabet"):
+            yield f"{name} must be a text, not {value!r}"
+    pairs = settings.forbidden_merges
+    if not isinstance(pairs, tuple) or not all(
+        isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) and part for part in pair) for pair in pairs
+    ):
+        yield f"forbidden_merges must be a list of pairs of texts, such as [('t', 'he')], not {pairs!r}"
+    if settings.shortfall not in get_args(Shortfall):
+        yield f"shortfall must be 'warn', 'error' or 'reserve', not {settings.shortfall!r}"
+
+
+def _special_defects(settings: ByteLevelSettings) -> Iterator[str]:
+    tokens = settings.special_tokens
+    repeated = [token for token, times in Counter(tokens).items() if times > 1]
+    if repeated or "" in tokens:
+        yield f"special tokens must be distinct and not empty: {repeated or ['']!r}"
+    bytes_already = [token for token in tokens if len(token.encode()) == 1]
+    if bytes_already:
+        yield f"special tokens {bytes_already!r} are single bytes, which are tokens already; give them a longer spelling"
+    forced = [token for token in tokens if token.encode() in settings.first_tokens]
+    if forced:
+        yield f"{forced!r} cannot be both special tokens and tokens that are merged; forced_tokens is for the latter"
+
+
+_LEAST = {
+    "min_frequency": (1, ""),
+    "max_token_length": (1, " byte"),
+    "reserved_tokens": (0, ""),
+    "space_runs": (0, ""),
+    "superwords_from": (1, ""),
+    "superword_max_words": (1, ""),
+}
+
+
+def _number_defects(settings: ByteLevelSettings) -> Iterator[str]:
+    for name, (least, unit) in _LEAST.items():
+        value = getattr(settings, name)
+        if value is None and name not in ("min_frequency", "reserved_tokens", "space_runs"):
+            continue
+        if type(value) is not int:
+            yield f"{name} must be a whole number, not {value!r}"
+        elif value < least:
+            yield f"{name} must be at least {least}{unit}, not {value}"
+
+
+def _superword_defects(settings: ByteLevelSettings) -> Iterator[str]:
+    if settings.superwords is None:
+        for name in ("superwords_from", "superword_max_words"):
+            if getattr(settings, name) is not None:
+                yield f"{name} says how superwords are learnt, but superwords is None; give it a pattern, such as 'lines'"
+    elif settings.stages:
+        yield "superwords are learnt within one pattern, and stages split what it leaves whole; leave one of them out"
+    elif settings.pattern is None:
+        yield "superwords need a first stage that splits text (pattern); without a split, every token may cross white space already"
+
+
+def _check_forced(settings: ByteLevelSettings, is_forbidden: Forbids) -> None:
+    from hf_bpe.pattern_syntax.possible_pieces import can_be_part_of_a_piece
+
+    rules = settings.superword_rules or settings.rules
+    if "" in settings.forced_tokens:
+        raise TrainingError("forced_tokens holds an empty text")
+    tokens = [bytes([byte]) for byte in range(_BYTES)]
+    for left, right in settings.first_merges:
+        token = tokens[left] + tokens[right]
+        if settings.max_token_length is not None and len(token) > settings.max_token_length:
+            raise TrainingError(
+                f"{token!r} is to be a token, but is longer than max_token_length={settings.max_token_length} bytes"
+            )
+        if is_forbidden(tokens[left], tokens[right]):
+            raise TrainingError(
+                f"{token!r} is to be a token, or a part of one, but is forbidden; take it out of one of the lists"
+            )
+        tokens.append(token)
+    for token in settings.first_tokens:
+        if not can_be_part_of_a_piece(token.decode(), rules.pattern, rules.unmatched, rules.stages):
+            raise TrainingError(
+                f"{token.decode()!r} is to be a token, but the split pattern never leaves it whole, so no text would hold it; choose another "
+                "pattern, or make it a special token"
+            )
