@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hf_bpe.editing.audit import Audit, AuditedToken, Rows, audit
 from hf_bpe.editing.effect import Effect, effect_on
+from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.prune import Pruned, prune
@@ -17,6 +18,7 @@ __all__ = [
     "Audit",
     "AuditedToken",
     "Effect",
+    "Extended",
     "IdMap",
     "Made",
     "Pruned",
@@ -24,6 +26,7 @@ __all__ = [
     "Rows",
     "audit",
     "effect_on",
+    "extend",
     "id_map_between",
     "plan_resize",
     "prune",
