@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-import conversion
 from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
 from hf_bpe.byte_level import bytes_to_token
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.files import refuse_existing, target_format
+from hf_bpe.cli.edited import refuse_targets, write_edited
+from hf_bpe.cli.files import target_format
 from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
 from hf_bpe.editing import Pruned, effect_on
 from hf_bpe.editing import prune as prune_spec
@@ -74,20 +74,15 @@ def prune(
     With a token go those that are merged of it. TARGET.id_map.json says which id became which: `hf-bpe resize --id-map` takes it.
     """
     to = target_format(target, to)
-    id_map_file = target.with_name(f"{target.name}.id_map.json")
     if not dry_run:
-        refuse_existing(target, force)
-        refuse_existing(id_map_file, force)
+        refuse_targets(target, force)
     spec = load(tokenizer, source_format, pattern, special_token)
     listed = [*(token or ()), *(_lines(tokens) if tokens is not None else ())]
     texts = None if not corpus else [d.text for d in read_corpus(corpus, separator=DEFAULT_SEPARATOR, text_field="text")]
     rules = {"scripts": script or (), "min_count": min_count, "vocab_size": vocab_size, "keep": keep or ()}
     pruned = prune_spec(spec, listed, corpus=texts, compact=not keep_ids, **rules)  # type: ignore[arg-type]
     effect = None if texts is None else effect_on(texts, Encoder(spec), Encoder(pruned.spec), pruned.id_map.kept)
-    written: list[Path] = []
-    if not dry_run:
-        written = [*conversion.convert(pruned.spec, target, format=to, source=tokenizer).paths, id_map_file]
-        pruned.id_map.save(id_map_file)
+    written = [] if dry_run else write_edited(pruned.spec, target, to, tokenizer, pruned.id_map)
     if as_json:
         record = {"removed": {str(i): _shown(spec.sentencepiece is None, token) for i, token in pruned.removed.items()}}
         facts = {

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-import conversion
 from hf_bpe.cli.console import err, print_json
+from hf_bpe.cli.edited import write_edited
 from hf_bpe.cli.files import refuse_existing, target_format
 from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
 
@@ -42,7 +42,7 @@ def rename(
     spec = load(tokenizer, source_format, pattern, special_token)
     names = dict(map(_old_and_new, token))
     renamed = spec.with_renamed_tokens(names)
-    paths = [] if dry_run else conversion.convert(renamed, target, format=to, source=tokenizer).paths
+    paths = [] if dry_run else write_edited(renamed, target, to, tokenizer, renamed=names)
     ids = {old: next(t.id for t in renamed.added_tokens if t.content == new) for old, new in names.items()}
     if as_json:
         print_json(

@@ -69,7 +69,7 @@ def test_old_ids_stay_and_new_ones_join_them(name: str) -> None:
 
 def test_the_most_frequent_pairs_of_tokens_are_learnt() -> None:
     spec = byte_spec().replace(vocab=BYTES | {b"ab": 256}, merges=((b"a", b"b"),), added_tokens=(AddedToken("<s>", 257),))
-    extended = extend(spec, ["abcabc<s>abcx"], 2, progress=False, min_frequency=1)
+    extended = extend(spec, ["abcabcabc<s>abcx"], 2, progress=False, min_frequency=1)
     assert list(extended.learnt.values()) == [b"abc", b"abcabc"]
     assert extended.spec.merges[1:] == ((b"ab", b"c"), (b"abc", b"abc"))
     assert extended.spec.vocab[b"abc"] == 258
