@@ -325,7 +325,11 @@ class TokenizerSpec:
         if unknown:
             raise SpecError([f"there are no added tokens {some(unknown)} to rename"])
         renamed = [replace(token, content=names.get(token.content, token.content)) for token in self.added_tokens]
-        return self.replace(added_tokens=tuple(renamed))
+        if self.sentencepiece is None:
+            return self.replace(added_tokens=tuple(renamed))
+        ids = {token.id: names[token.content] for token in self.added_tokens if token.content in names}
+        pieces = tuple(replace(piece, content=ids.get(n, piece.content)) for n, piece in enumerate(self.sentencepiece.pieces))
+        return self.replace(sentencepiece=replace(self.sentencepiece, pieces=pieces), added_tokens=tuple(renamed))
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)

@@ -6,8 +6,28 @@
 
 from __future__ import annotations
 
+from hf_bpe.editing.audit import Audit, AuditedToken, Rows, audit
+from hf_bpe.editing.effect import Effect, effect_on
+from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.matching import id_map_between
+from hf_bpe.editing.prune import Pruned, prune
 from hf_bpe.editing.resize import ResizePlan, plan_resize
 
-__all__ = ["IdMap", "Made", "ResizePlan", "id_map_between", "plan_resize"]
+__all__ = [
+    "Audit",
+    "AuditedToken",
+    "Effect",
+    "Extended",
+    "IdMap",
+    "Made",
+    "Pruned",
+    "ResizePlan",
+    "Rows",
+    "audit",
+    "effect_on",
+    "extend",
+    "id_map_between",
+    "plan_resize",
+    "prune",
+]

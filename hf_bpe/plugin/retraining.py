@@ -1,4 +1,4 @@
-"""A tokenizer of the same kind on other texts: the same split, special tokens, template and settings, with a vocabulary learnt anew."""
+"""A tokenizer of the same kind with another vocabulary: the same split, special tokens, template and settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hf_bpe.training import train
 if TYPE_CHECKING:
     from hf_bpe.plugin.tokenization_hf_bpe import HfBpeTokenizer
 
-__all__ = ["train_new"]
+__all__ = ["train_new", "with_spec"]
 
 
 def train_new(
@@ -48,8 +48,28 @@ def train_new(
         special_tokens=beyond,
         **{"progress": False, **own, **settings},
     )
-    spec = _dressed(trained, tokenizer.spec, tokens)
+    return with_spec(tokenizer, _dressed(trained, tokenizer.spec, tokens), renamed, new_special_tokens)
+
+
+def with_spec(
+    tokenizer: HfBpeTokenizer,
+    spec: TokenizerSpec,
+    renamed: Mapping[str, str] | None = None,
+    new_special_tokens: Sequence[str | tokenizers.AddedToken] = (),
+) -> HfBpeTokenizer:
+    """The tokenizer with another vocabulary: same template, settings and roles, but for roles of tokens that are not there any more.
+
+    Raises `ValueError` where the template puts such a token around texts.
+
+    >>> with_spec(tokenizer, tokenizer.spec.with_added_tokens(["<|tool|>"]))  # doctest: +SKIP
+    """
+    renamed = renamed or {}
+    gone = tokenizer.spec.special_tokens.keys() - renamed.keys() - spec.special_tokens.keys()
     configured = _configuration(tokenizer, new_special_tokens, renamed)
+    for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
+        if str(configured.get(role)) in gone:
+            del configured[role]
+    configured["extra_special_tokens"] = [token for token in configured["extra_special_tokens"] if str(token) not in gone]
     loaded = LoadedTokenizer(Vocabulary(spec), _moved(tokenizer._template, spec, renamed))
     return type(tokenizer)(loaded=loaded, **configured)
 

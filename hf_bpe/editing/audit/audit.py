@@ -1,0 +1,141 @@
+"""`audit`: what is odd about the tokens of a vocabulary, and about the rows that a model has for them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, suspects
+from hf_bpe.editing.audit.vocabulary import Finding, findings_of, spelling_of, twins
+from hf_bpe.editing.usage import count_tokens
+from hf_bpe.engine import Encoder
+from hf_bpe.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Audit", "AuditedToken", "audit"]
+
+_UNREACHED = frozenset[Finding]({"never merged", "split apart", "no text", "reserved"})
+_TWINS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class AuditedToken:
+    """A token of which there is something to say.
+
+    count: how often the corpus has it. norm, distance: the indicators of its row; see `undertrained.indicators`.
+    """
+
+    id: int
+    token: str
+    findings: tuple[Finding, ...]
+    count: int | None = None
+    norm: float | None = None
+    distance: float | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found.
+
+    tokens: by id; those with undertrained rows first, the most suspicious first. ids_without_token: below the number of rows, if a matrix was
+    given, else below `n_vocab`. twins: groups of tokens that differ only in case or white space around them, the largest ones.
+    """
+
+    vocab_size: int
+    tokens: tuple[AuditedToken, ...]
+    ids_without_token: tuple[int, ...]
+    twins: tuple[tuple[str, ...], ...]
+    groups_of_twins: int
+
+    @property
+    def counts(self) -> Mapping[Finding, int]:
+        """How many tokens there are of each finding."""
+        found = Counter(finding for token in self.tokens for finding in token.findings)
+        return {finding: found[finding] for finding in get_args(Finding) if found[finding]}
+
+    def of(self, finding: Finding) -> list[AuditedToken]:
+        """The tokens with that finding."""
+        return [token for token in self.tokens if finding in token.findings]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self) | {"counts": dict(self.counts)}
+
+
+def audit(
+    spec: TokenizerSpec,
+    *,
+    corpus: Iterable[str] | None = None,
+    embedding: Rows | None = None,
+    head: Rows | None = None,
+    untrained: Sequence[int] | None = None,
+) -> Audit:
+    """Look at every token: whether any text can have it, what it is spelled like, and whether its row was ever trained.
+
+    corpus: texts, for how often each token is used; those that never are become "unused".
+    embedding: the rows of the input embedding, some at a time. head: those of the output matrix, where the model has one of its own.
+    untrained: ids whose rows no training can have reached; default: ids without a token, reserved tokens, and tokens that no text
+        has. "undertrained" are the tokens with rows like theirs: by norm of the embedding where there is a head of its own, else by
+        distance; these are candidates, to be tried on the model.
+
+    Raises `EditError` where rows are given and no untrained row is known.
+
+    >>> found = audit(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()))
+    >>> dict(found.counts)
+    {'no text': 13, 'part of a character': 115}
+    """
+    encoder = Encoder(spec)
+    found: dict[int, list[Finding]] = defaultdict(list)
+    for token_id, finding in findings_of(encoder):
+        found[token_id].append(finding)
+    unreached = {token_id for token_id, findings in found.items() if not _UNREACHED.isdisjoint(findings)}
+    special = {token.id for token in spec.added_tokens}
+    ids = special.union(spec.vocab.values())
+    counts = None if corpus is None else count_tokens(encoder, corpus)
+    if counts is not None:
+        for token_id in sorted(ids - special - unreached):
+            if not counts[token_id]:
+                found[token_id].append("unused")
+    size = spec.n_vocab if embedding is None else embedding.count
+    holes = tuple(token_id for token_id in range(size) if token_id not in ids)
+    rows, order = None, list[int]()
+    if embedding is not None:
+        reference = sorted(unreached.union(holes)) if untrained is None else [*untrained]
+        rows = _indicators(embedding, head, reference)
+        candidates = sorted(ids.difference(reference))
+        order = suspects(rows.distance if head is None else rows.norm, reference, candidates)
+        for token_id in order:
+            found[token_id].append("undertrained")
+    others = sorted(token_id for token_id, findings in found.items() if findings and "undertrained" not in findings)
+    groups, spelled = twins(spec), spelling_of(spec)
+    return Audit(
+        vocab_size=spec.vocab_size,
+        tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),
+        ids_without_token=holes,
+        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in groups[:_TWINS_SHOWN]),
+        groups_of_twins=len(groups),
+    )
+
+
+def _indicators(embedding: Rows, head: Rows | None, reference: Sequence[int]) -> Indicators:
+    """Norms of the input rows, and the distances of the output rows, which with one matrix are the same rows."""
+    ours = indicators(embedding, reference)
+    return ours if head is None else replace(ours, distance=indicators(head, reference).distance)
+
+
+def _audited(
+    token_id: int, token: str, findings: Sequence[Finding], counts: NDArray[np.int64] | None, rows: Indicators | None
+) -> AuditedToken:
+    return AuditedToken(
+        token_id,
+        token,
+        tuple(findings),
+        None if counts is None else int(counts[token_id]),
+        None if rows is None else round(float(rows.norm[token_id]), 6),
+        None if rows is None else round(float(rows.distance[token_id]), 6),
+    )

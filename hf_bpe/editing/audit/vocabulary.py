@@ -1,0 +1,141 @@
+"""What the tokens themselves show: which no text can have, which hold parts of characters, which stand for persons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import regex
+
+from conversion.sentencepiece.piece_merges import merges_of
+from hf_bpe.byte_level import bytes_to_token
+from hf_bpe.engine import Encoder
+from hf_bpe.pattern_syntax.possible_pieces import can_be_part_of_a_piece
+from hf_bpe.pieces import SPACE_SYMBOL, piece_bytes
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["LONG", "Finding", "findings_of", "spelling_of", "twins"]
+
+Finding: TypeAlias = Literal[
+    "never merged",
+    "split apart",
+    "no text",
+    "part of a character",
+    "very long",
+    "personal",
+    "reserved",
+    "unused",
+    "undertrained",
+]
+LONG = 40
+"""Bytes from which on a token is very long: 189 of the 100,000 of cl100k are, nearly all runs of one character."""
+
+_PERSONAL = regex.compile(
+    r"""
+    [\w.+-]+@[\w-]+\.\w                 # an e-mail address
+    | https?://\w | \bwww\.\w             # the address of a page
+    | \w\.(?:com|org|net|io|de|ru|cn)\b   # or the rest of one
+    | ^\ ?(?=\w{8,}$)\p{L}{4,}_?\d{2,}$  # letters and then digits, as many choose a name
+    """,
+    regex.VERBOSE,
+)
+_RESERVED = regex.compile(
+    r"[<\[].*(?:reserved|unused|extra_id|placeholder|dummy|removed|pad|token|special).*\d.*[>\]]", regex.IGNORECASE
+)
+
+
+def findings_of(encoder: Encoder) -> Iterator[tuple[int, Finding]]:
+    """What is to be said of each token, as (id, finding), by id.
+
+    Certain are: "never merged": no merges make it, so no text has it (in a vocabulary that looks pieces up as a whole: they do not,
+    and the split never leaves it whole); "split apart": it is merged, but no piece that the split pattern leaves can hold it;
+    "no text": it holds bytes that UTF-8 never has; "part of a character". The others are read off the spelling: "very long",
+    "personal" (an e-mail address, a page, what looks like a user's name), "reserved".
+    """
+    spec = encoder.spec
+    special = {token.id: token.content for token in spec.added_tokens}
+    unmade = _never_merged(encoder)
+    for content, token_id in sorted(_contents(spec), key=lambda item: item[1]):
+        if token_id not in special:
+            yield from ((token_id, finding) for finding in _of_one(spec, content, token_id in unmade))
+    yield from ((token_id, "reserved") for token_id, name in sorted(special.items()) if _RESERVED.search(name))
+
+
+def spelling_of(spec: TokenizerSpec) -> dict[int, str]:
+    """Id -> token, as tokenizer files show it: `Ġthe` of bytes, `▁the` of SentencePiece pieces, an added token as it is."""
+    is_bytes = spec.sentencepiece is None
+    shown = {i: bytes_to_token(token) if is_bytes else token.decode("utf-8", "replace") for token, i in spec.vocab.items()}
+    return shown | {token.id: token.content for token in spec.added_tokens}
+
+
+def twins(spec: TokenizerSpec) -> list[list[int]]:
+    """Tokens that differ only in case, or in white space around them, the largest groups first.
+
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)} | {b" a": 256}, merges=((b" ", b"a"),))
+    >>> twins(spec)[0]
+    [65, 97, 256]
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for content, token_id in _contents(spec):
+        try:
+            text = content.decode().replace(SPACE_SYMBOL, " ").strip()
+        except UnicodeDecodeError:
+            continue
+        if text:
+            groups[text.casefold()].append(token_id)
+    return sorted((sorted(group) for group in groups.values() if len(group) > 1), key=lambda group: (-len(group), group))
+
+
+def _contents(spec: TokenizerSpec) -> Iterator[tuple[bytes, int]]:
+    """The tokens that are made of text, and their ids."""
+    rules = spec.sentencepiece
+    if rules is None:
+        return iter(spec.vocab.items())
+    kinds = ("normal", "user_defined", "unused")
+    return ((piece_bytes(piece), number) for number, piece in enumerate(rules.pieces) if piece.kind in kinds)
+
+
+def _never_merged(encoder: Encoder) -> set[int]:
+    spec = encoder.spec
+    if spec.sentencepiece is not None:
+        id_of = {piece.content: number for number, piece in enumerate(spec.sentencepiece.pieces)}
+        return {id_of[content] for content in merges_of(spec.sentencepiece).unreachable}
+    # What its own bytes are not merged into, no other bytes are either.
+    return {i for token, i in spec.vocab.items() if len(token) > 1 and encoder.encode_piece(token, whole=False) != [i]}
+
+
+def _of_one(spec: TokenizerSpec, content: bytes, is_unmade: bool) -> Iterator[Finding]:
+    text = content.decode("utf-8", "replace")
+    is_text = "\ufffd" not in text or "\ufffd".encode() in content
+    if is_unmade and not spec.ignore_merges:
+        yield "never merged"
+    elif not is_text and not _can_be_in_text(content):
+        yield "no text"
+    elif is_text and spec.sentencepiece is None:
+        if not can_be_part_of_a_piece(text, spec.pattern, spec.unmatched, spec.stages):
+            yield "never merged" if is_unmade else "split apart"
+    elif not is_text:
+        yield "part of a character"
+    if len(content) >= LONG:
+        yield "very long"
+    if is_text and _PERSONAL.search(text.replace(SPACE_SYMBOL, " ")):
+        yield "personal"
+    if is_text and _RESERVED.search(text):
+        yield "reserved"
+
+
+def _can_be_in_text(content: bytes) -> bool:
+    """Whether some UTF-8 text holds these bytes: they end and begin within characters, and all between are whole."""
+    body = content.lstrip(bytes(range(0x80, 0xC0)))
+    head = content[: len(content) - len(body)]
+    if len(head) > 3 or any(byte in b"\xc0\xc1" or byte > 0xF4 for byte in body):
+        return False
+    for missing in range(4):
+        for last in (b"\x80", b"\xa0", b"\x90"):
+            try:
+                (body + last[:missing] + b"\x80" * (missing - 1)).decode()
+            except UnicodeDecodeError:
+                continue
+            return True
+    return False

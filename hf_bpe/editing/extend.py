@@ -1,0 +1,175 @@
+"""`extend`: more tokens, learnt from a corpus on top of those that are there, whose ids and merges stay."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import regex
+
+from hf_bpe.editing.id_map import IdMap
+from hf_bpe.editing.symbols import SymbolWords
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.backends import EngineName
+from hf_bpe.errors import EditError
+from hf_bpe.pieces import SPACE_SYMBOL, Piece, SentencePieceRules
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.corpus import Corpus, inputs_of, lines_of
+from hf_bpe.training.counting.rules import CountRules
+from hf_bpe.training.counting.word_counts import WordCounts
+
+__all__ = ["Extended", "extend"]
+
+
+@dataclass(frozen=True)
+class Extended:
+    """An extended tokenizer. id_map: every old id is kept, the new ones are to be made. learnt: the new tokens, by id."""
+
+    spec: TokenizerSpec
+    id_map: IdMap
+    learnt: dict[int, bytes]
+
+
+def extend(
+    spec: TokenizerSpec,
+    corpus: Corpus,
+    tokens: int,
+    *,
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    text_field: str = "text",
+    num_threads: int | None = None,
+    progress: bool = True,
+    engine: EngineName = "auto",
+) -> Extended:
+    """Go on training: learn so many tokens from a corpus, with the ids after the largest. What is there stays as it is.
+
+    corpus: what `hf_bpe.train` takes, or `WordCounts` made with the tokenizer's own rules (byte-level only). text_field: its
+    column. min_frequency, max_token_length (bytes): as in `hf_bpe.train`.
+
+    Each word is encoded as before, and then the most frequent pairs of ids are merged. In a text each new merge comes after all old
+    ones; so its ids are the old ones, some runs of them joined to new ids. (Where pieces are looked up as a whole first, as in
+    Llama 3, a new token that is a whole piece is found in that way, too.) New pieces of a SentencePiece model never cross spaces.
+
+    Raises `EditError` for a number that is none or cannot be reached, and for what `WordCounts` of other rules say;
+    `CorpusError` for a corpus that cannot be read.
+
+    >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)} | {b"ab": 256}, merges=((b"a", b"b"),))
+    >>> extended = extend(spec, ["abcabc"], 1, progress=False)
+    >>> extended.spec.merges, extended.learnt
+    (((b'a', b'b'), (b'ab', b'c')), {257: b'abc'})
+    """
+    if type(tokens) is not int or tokens < 1:
+        raise EditError(f"tokens must be how many to learn, a whole number of at least 1, not {tokens!r}")
+    rules = spec.sentencepiece
+    if rules is None:
+        words = _words(
+            spec, corpus, {"text_field": text_field, "num_threads": num_threads, "progress": progress, "engine": engine}
+        )
+    else:
+        words = _pieces(spec, rules, corpus, text_field)
+    options: dict[str, Any] = {"min_frequency": min_frequency, "engine": engine, "progress": progress}
+    merges = words.learn(tokens, spec.n_vocab, _forbids(spec, max_token_length), **options)
+    if len(merges) < tokens:
+        raise EditError(
+            f"only {len(merges):,} of {tokens:,} tokens can be learnt: no further pair occurs {min_frequency} times; give more text, or lower "
+            "min_frequency"
+        )
+    bytes_of = _contents(spec)
+    learnt: dict[int, bytes] = {}
+    pairs = []
+    for new_id, (left, right) in enumerate(merges, spec.n_vocab):
+        pairs.append((bytes_of[left], bytes_of[right]))
+        learnt[new_id] = bytes_of[new_id] = bytes_of[left] + bytes_of[right]
+    provenance = {**spec.provenance, "extended": f"{len(learnt):,} tokens learnt"}
+    if rules is None:
+        vocab = spec.vocab | {token: new_id for new_id, token in learnt.items()}  # type: ignore[operator]
+        fields = {"vocab": vocab, "merges": (*spec.merges, *pairs), "ignore_merges": spec.ignore_merges}
+        new = spec.replace(**fields, provenance=provenance)
+    else:
+        new = spec.replace(sentencepiece=_with_pieces(spec, rules, learnt), provenance=provenance)
+    kept = {token_id: token_id for token_id in _used(spec)}
+    stand_ins = _used(new) - kept.keys()
+    return Extended(new, IdMap(spec.n_vocab, new.n_vocab, kept, (), dict.fromkeys(sorted(stand_ins))), learnt)
+
+
+def _used(spec: TokenizerSpec) -> set[int]:
+    return {*spec.vocab.values(), *(token.id for token in spec.added_tokens)}
+
+
+def _contents(spec: TokenizerSpec) -> dict[int, bytes]:
+    return {token_id: token for token, token_id in spec.vocab.items()}
+
+
+def _forbids(spec: TokenizerSpec, longest: int | None) -> Callable[[Sequence[int]], bool]:
+    """What says of a run of old ids that it shall be no token: one that is there, is too long, or has a part that merges with nothing."""
+    bytes_of = _contents(spec)
+    known = {*spec.vocab, *(token.content.encode() for token in spec.added_tokens)}
+    pieces = spec.sentencepiece.pieces if spec.sentencepiece is not None else ()
+    alone = {number for number, piece in enumerate(pieces) if piece.kind != "normal"}
+
+    def forbids(ids: Sequence[int]) -> bool:
+        content = b"".join([bytes_of[token_id] for token_id in ids])
+        return content in known or (longest is not None and len(content) > longest) or not alone.isdisjoint(ids)
+
+    return forbids
+
+
+# -- what is counted --------------------------------------------------------------------------------------------------
+
+
+def _words(spec: TokenizerSpec, corpus: Corpus, options: dict[str, Any]) -> SymbolWords:
+    rules = CountRules.from_spec(spec, [token.content for token in spec.added_tokens])
+    if isinstance(corpus, WordCounts):
+        found = corpus.rules.differences(rules)
+        if found:
+            raise EditError("the words were counted in another way than this tokenizer splits text:\n  " + "\n  ".join(found))
+        counts = corpus
+    else:
+        given = {name: getattr(rules, name) for name in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space")}
+        counts = WordCounts.count(corpus, **given, special_tokens=rules.special_tokens, **options)
+    encoder = Encoder(spec)
+    return SymbolWords((encoder.encode_piece(word), times) for word, times in counts.words().items())
+
+
+_WORD = regex.compile(rf"{SPACE_SYMBOL}[^{SPACE_SYMBOL}]*|[^{SPACE_SYMBOL}]+")
+
+
+def _pieces(spec: TokenizerSpec, rules: SentencePieceRules, corpus: Corpus, text_field: str) -> SymbolWords:
+    """Words of a SentencePiece model: from one U+2581 to the next, in text as it normalises it."""
+    if isinstance(corpus, WordCounts):
+        raise EditError("a SentencePiece model counts other words than WordCounts holds; give the corpus itself")
+    encoder = Encoder(spec)
+    counts: Counter[str] = Counter()
+    for line in lines_of(inputs_of(corpus, field=text_field, separator=b"\n")):
+        for part in encoder.pretokenize(line.decode("utf-8", "replace")):
+            counts.update(_WORD.findall(part))
+    alone = Encoder(spec.replace(sentencepiece=replace(rules, prepend_scheme="never"), added_tokens=()))
+    return SymbolWords((alone.encode_ordinary(word), times) for word, times in counts.items())
+
+
+def _with_pieces(spec: TokenizerSpec, rules: SentencePieceRules, learnt: dict[int, bytes]) -> SentencePieceRules:
+    """The pieces with new ones behind, whose scores are lower than all others. Ids in between that are no pieces become control pieces."""
+    names = {token.id: token.content for token in spec.added_tokens}
+    between = [Piece(names.get(n, f"<gap_{n}>"), kind="control") for n in range(len(rules.pieces), spec.n_vocab)]
+    # Single characters are made by no merge; their scores may be anything, such as -1e9.
+    score = min((piece.score for piece in rules.pieces if piece.kind == "normal" and len(piece.content) > 1), default=0.0)
+    new = []
+    for content in learnt.values():
+        score = _below(score)
+        new.append(Piece(content.decode(), score))
+    return replace(rules, pieces=(*rules.pieces, *between, *new))
+
+
+def _below(score: float) -> float:
+    """A lower score that 32 bits hold exactly: a whole one, while there are.
+
+    >>> _below(-3.5), _below(-1e9)
+    (-5.0, -1000000064.0)
+    """
+    whole = math.floor(score) - 1.0
+    return whole if whole >= -(2**24) else float(np.nextafter(np.float32(score), np.float32(-np.inf)))

@@ -1,0 +1,172 @@
+"""`prune`: a vocabulary with fewer tokens that gives the same ids wherever a text needs none of those that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from hf_bpe.editing.derivations import Derivations
+from hf_bpe.editing.id_map import IdMap, Made
+from hf_bpe.editing.selection import fixed_ids, ids_named, leaves, of_scripts
+from hf_bpe.editing.usage import count_tokens
+from hf_bpe.engine import Encoder
+from hf_bpe.errors import EditError, some
+from hf_bpe.pieces import Piece, SentencePieceRules
+from hf_bpe.spec import TokenizerSpec
+
+__all__ = ["Pruned", "prune"]
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A pruned tokenizer.
+
+    spec: without the removed tokens.
+    id_map: which id became which.
+    removed: old id -> the bytes of a removed token (of SentencePiece pieces as they are written, of added tokens their text).
+    taken_along: those of them that nobody asked for: a merge makes them of one that goes.
+    """
+
+    spec: TokenizerSpec
+    id_map: IdMap
+    removed: Mapping[int, bytes]
+    taken_along: frozenset[int]
+
+
+def prune(
+    spec: TokenizerSpec,
+    tokens: Iterable[int | bytes | str] = (),
+    *,
+    scripts: Iterable[str] = (),
+    corpus: Iterable[str] | None = None,
+    min_count: int | None = None,
+    vocab_size: int | None = None,
+    keep: Iterable[int | bytes | str] = (),
+    compact: bool = True,
+) -> Pruned:
+    r"""Remove tokens, and with each of them those that merges make with it.
+
+    tokens: by id, bytes or text. Added tokens go only if they are named here.
+    scripts: tokens that hold a character of one of these scripts, such as "Cyrillic".
+    corpus, min_count: texts, and how often a token must be used in them to stay. A token that others are made with is used wherever
+        one of those is that went.
+    vocab_size: how many ids are left (`spec.vocab_size`): tokens go one by one, the least used in `corpus` first, of equals the
+        highest id; without a corpus the highest ids.
+    keep: tokens that stay whatever these rules say, with those that they are made of.
+    compact: give the tokens that are left new ids without gaps, in the old order. False: they have their old ids; in a SentencePiece model
+        control pieces `<removed_17>`, which no text contains, stand in the gaps.
+
+    **What does not change**: a text whose old ids hold no removed token has the same ids as before, renumbered by `id_map`.
+    Nothing that is left becomes unreachable. Other texts have more tokens, made of the parts of those that are gone.
+
+    Raises `EditError` for tokens that are not there, that must stay (bytes), or that `keep` needs; for a size that cannot be
+    reached; and where nothing is asked for.
+
+    >>> spec = TokenizerSpec(
+    ...     vocab={bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257, b"de": 258},
+    ...     merges=((b"a", b"b"), (b"ab", b"c"), (b"d", b"e")),
+    ... )
+    >>> pruned = prune(spec, ["ab"])
+    >>> pruned.removed, pruned.id_map.new_id(258), sorted(pruned.taken_along)
+    ({256: b'ab', 257: b'abc'}, 256, [257])
+    """
+    _check_numbers(spec, min_count, vocab_size, corpus)
+    derivations = Derivations(spec)
+    named = ids_named(spec, tokens)
+    fixed = fixed_ids(spec) - {token.id for token in spec.added_tokens if token.id in named}
+    kept = derivations.parts_of(fixed | ids_named(spec, keep))
+    gone = derivations.made_with(named)
+    _refuse_conflict(spec, named, gone & kept, fixed)
+    asked = named | (of_scripts(spec, scripts) - kept)
+    gone |= derivations.made_with(asked)
+    taken_along = gone - asked
+    gone |= _least_used(spec, corpus or (), derivations, gone, kept, min_count, vocab_size)
+    if not gone:
+        raise EditError("no token is to be removed: no rule was given, or none applies")
+    return _without(spec, gone, frozenset(taken_along), compact)
+
+
+def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int | None, corpus: object) -> None:
+    for name, number in {"min_count": min_count, "vocab_size": vocab_size}.items():
+        if number is not None and (type(number) is not int or number < 1):
+            raise EditError(f"{name} must be a whole number of at least 1, not {number!r}")
+    if min_count is not None and corpus is None:
+        raise EditError("min_count says how often a corpus must use a token, and there is no corpus")
+    if vocab_size is not None and vocab_size > spec.vocab_size:
+        raise EditError(f"vocab_size={vocab_size:,} is more than the {spec.vocab_size:,} ids there are")
+
+
+def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], fixed: frozenset[int]) -> None:
+    if not conflict:
+        return
+    shown = some([repr(spec.token_bytes(token_id)) for token_id in sorted(conflict)])
+    if conflict & named & fixed:
+        raise EditError(f"these must stay, as texts are made of them or they stand for what is no token: {shown}")
+    raise EditError(f"these are to be kept, but are made of tokens that are to be removed, or are among them: {shown}")
+
+
+def _least_used(
+    spec: TokenizerSpec,
+    corpus: Iterable[str],
+    derivations: Derivations,
+    gone: set[int],
+    kept: set[int],
+    min_count: int | None,
+    vocab_size: int | None,
+) -> set[int]:
+    """What goes for being used too little, and then for there being too many."""
+    if min_count is None and vocab_size is None:
+        return set()
+    more = set[int]()
+    among = {*spec.vocab.values()} - kept - gone
+    for token_id, times in leaves(count_tokens(Encoder(spec), corpus), among, derivations, gone):
+        left = spec.vocab_size - len(gone) - len(more)
+        if (min_count is None or times >= min_count) and (vocab_size is None or left <= vocab_size):
+            return more
+        more.add(token_id)
+    left = spec.vocab_size - len(gone) - len(more)
+    if vocab_size is not None and left > vocab_size:
+        raise EditError(
+            f"vocab_size={vocab_size:,} cannot be reached: {left:,} tokens must stay: bytes, added tokens, and what `keep` needs"
+        )
+    return more
+
+
+def _without(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int], compact: bool) -> Pruned:
+    added = {token.id: token.content.encode() for token in spec.added_tokens}
+    token_of = added | {token_id: token for token, token_id in spec.vocab.items()}
+    left = sorted(token_of.keys() - gone)
+    new_ids = {old: new for new, old in enumerate(left)} if compact else {old: old for old in left}
+    tokens = tuple(replace(token, id=new_ids[token.id]) for token in spec.added_tokens if token.id in new_ids)
+    removed = {token_id: token_of[token_id] for token_id in sorted(gone)}
+    provenance = {**spec.provenance, "pruned": f"{len(gone):,} of {spec.vocab_size:,} tokens removed"}
+    if spec.sentencepiece is None:
+        vocab = {token: new_ids[token_id] for token, token_id in spec.vocab.items() if token_id in new_ids}
+        merges = tuple(pair for pair in spec.merges if pair[0] + pair[1] in vocab)
+        new = spec.replace(
+            vocab=vocab, merges=merges, ignore_merges=spec.ignore_merges, added_tokens=tokens, provenance=provenance
+        )
+    else:
+        rules = _without_pieces(spec.sentencepiece, gone, new_ids, compact)
+        new = spec.replace(sentencepiece=rules, added_tokens=tokens, provenance=provenance)
+    stand_ins = (
+        {} if compact or spec.sentencepiece is None else {old: Made("mean", (old,)) for old in gone}
+    )  # rows as they were
+    return Pruned(new, IdMap(spec.n_vocab, new.n_vocab, new_ids, gone, stand_ins), removed, taken_along)
+
+
+def _without_pieces(rules: SentencePieceRules, gone: set[int], new_ids: Mapping[int, int], compact: bool) -> SentencePieceRules:
+    lost = next((p.content for i, p in enumerate(rules.pieces) if i in gone and len(p.content) == 1), None)
+    if lost is not None and not rules.byte_fallback:
+        raise EditError(
+            f"without the piece {lost!r} the character would become the unknown piece; the model has no byte fallback"
+        )
+    if compact:
+        pieces = tuple(piece for number, piece in enumerate(rules.pieces) if number not in gone)
+    else:
+        pieces = tuple(
+            Piece(f"<removed_{number}>", kind="control") if number in gone else piece
+            for number, piece in enumerate(rules.pieces)
+        )
+    bos, eos, pad = (new_ids.get(-1 if old is None else old) for old in (rules.bos_id, rules.eos_id, rules.pad_id))
+    return replace(rules, pieces=pieces, bos_id=bos, eos_id=eos, pad_id=pad)
