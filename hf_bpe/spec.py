@@ -230,7 +230,12 @@ class TokenizerSpec:
         """How many ids are in use."""
         if self.table is not None:
             return len(self.table) + len([token for token in self.added_tokens if self.table.token_bytes(token.id) is None])
-        return len({*self.vocab.values(), *(token.id for token in self.added_tokens)})
+        return len(self.used_ids)
+
+    @cached_property
+    def used_ids(self) -> frozenset[int]:
+        """The ids that have a token, added ones included. Others below `n_vocab` are holes."""
+        return frozenset(self.vocab.values()).union(token.id for token in self.added_tokens)
 
     @cached_property
     def special_tokens(self) -> Mapping[str, int]:

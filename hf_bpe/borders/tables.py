@@ -92,7 +92,7 @@ class Tables:
         """Every id that stands for something."""
         import numpy as np
 
-        return np.array(sorted({*self.spec.vocab.values(), *(token.id for token in self.spec.added_tokens)}), np.int64)
+        return np.array(sorted(self.spec.used_ids), np.int64)
 
     @cached_property
     def unknown(self) -> tuple[int, str] | None:

@@ -12,6 +12,7 @@ import numpy as np
 import regex
 
 from hf_bpe.editing.id_map import IdMap
+from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.symbols import SymbolWords
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.backends import EngineName
@@ -92,13 +93,7 @@ def extend(
         new = spec.replace(**fields, provenance=provenance)
     else:
         new = spec.replace(sentencepiece=_with_pieces(spec, rules, learnt), provenance=provenance)
-    kept = {token_id: token_id for token_id in _used(spec)}
-    stand_ins = _used(new) - kept.keys()
-    return Extended(new, IdMap(spec.n_vocab, new.n_vocab, kept, (), dict.fromkeys(sorted(stand_ins))), learnt)
-
-
-def _used(spec: TokenizerSpec) -> set[int]:
-    return {*spec.vocab.values(), *(token.id for token in spec.added_tokens)}
+    return Extended(new, id_map_between(spec, new), learnt)
 
 
 def _contents(spec: TokenizerSpec) -> dict[int, bytes]:

@@ -23,7 +23,7 @@ __all__ = ["fixed_ids", "ids_named", "leaves", "of_scripts"]
 def fixed_ids(spec: TokenizerSpec) -> frozenset[int]:
     """What can never be removed: bytes, the pieces that stand for bytes and for the unknown, and added tokens.
 
-    An added token goes by the text it is looked for by, not because other tokens go; see `prune(added_tokens=...)`.
+    An added token goes only where it is named, not because other tokens go.
     """
     added = {token.id for token in spec.added_tokens}
     if spec.sentencepiece is None:
@@ -37,11 +37,10 @@ def ids_named(spec: TokenizerSpec, tokens: Iterable[int | bytes | str]) -> set[i
 
     A text is the token's own, or as it is spelled in a tokenizer.json (`Ġthe`) or a SentencePiece model (`▁the`).
     """
-    used = {*spec.vocab.values(), *(token.id for token in spec.added_tokens)}
     found, unknown = set[int](), []
     for token in tokens:
         if isinstance(token, int) and not isinstance(token, bool):
-            token_id = token if token in used else None
+            token_id = token if token in spec.used_ids else None
         elif isinstance(token, bytes | str):
             token_id = next((i for i in map(spec.token_id, _readings(spec, token)) if i is not None), None)
         else:

@@ -95,7 +95,7 @@ def audit(
         found[token_id].append(finding)
     unreached = {token_id for token_id, findings in found.items() if not _UNREACHED.isdisjoint(findings)}
     special = {token.id for token in spec.added_tokens}
-    ids = special.union(spec.vocab.values())
+    ids = spec.used_ids
     counts = None if corpus is None else count_tokens(encoder, corpus)
     if counts is not None:
         for token_id in sorted(ids - special - unreached):

@@ -148,7 +148,7 @@ def _checked_map(given: IdMap | None, old: TokenizerSpec | None, new: TokenizerS
         raise EditError(
             f"the id map speaks of {given.new_size} new ids, and the new tokenizer has {new.n_vocab}; they do not belong together"
         )
-    own = {*new.vocab.values(), *(token.id for token in new.added_tokens)}
+    own = new.used_ids
     mapped = {*given.kept.values(), *given.made}
     if own != mapped:
         odd = sorted(own ^ mapped)
