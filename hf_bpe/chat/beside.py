@@ -1,0 +1,46 @@
+"""The chat template that lies beside a tokenizer, as transformers saves it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hf_bpe.errors import FormatError
+from hf_bpe.files import read_text
+
+__all__ = ["Beside", "template_beside"]
+
+
+class Beside(NamedTuple):
+    """template: in Jinja; None where there is none. roles: `bos_token`, `eos_token`, ... and what they are."""
+
+    template: str | None
+    roles: dict[str, str]
+
+
+def template_beside(tokenizer: Path) -> Beside:
+    """The chat template and the roles in the folder that a tokenizer is, or lies in. Raises `FormatError` for damaged files.
+
+    >>> template_beside(Path("no/such/folder"))
+    Beside(template=None, roles={})
+    """
+    folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
+    config_file, template_file = folder / "tokenizer_config.json", folder / "chat_template.jinja"
+    config: Any = {}
+    if config_file.is_file():
+        try:
+            config = json.loads(read_text(config_file))
+        except json.JSONDecodeError as error:
+            raise FormatError(f"{config_file}: not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
+    if not isinstance(config, dict):
+        raise FormatError(f"{config_file}: holds no JSON object; it is not what transformers writes under that name")
+    named = {name: token for name, token in config.items() if name.endswith("_token") and token}
+    roles = {name: token.get("content") if isinstance(token, dict) else token for name, token in named.items()}
+    template = read_text(template_file) if template_file.is_file() else config.get("chat_template")
+    if isinstance(template, list):
+        entries = [entry for entry in template if isinstance(entry, dict)]
+        template = next((entry.get("template") for entry in entries if entry.get("name") == "default"), None)
+    if not isinstance(template, str | None):
+        raise FormatError(f'{config_file}: "chat_template" is neither a text nor a list of named ones')
+    return Beside(template, {name: token for name, token in roles.items() if isinstance(token, str)})
