@@ -26,6 +26,7 @@ __all__ = [
     "HubUnreachable",
     "LoaderError",
     "PatternError",
+    "PlaygroundError",
     "ResumeRefused",
     "SpecError",
     "TrainingError",
@@ -146,6 +147,10 @@ class EditError(HfBpeError, ValueError):
 
 class LoaderError(HfBpeError, RuntimeError):
     """A library that was to run a tokenizer is not installed, cannot run this one, or failed on a text."""
+
+
+class PlaygroundError(HfBpeError, ValueError):
+    """The playground was asked for what it cannot show: too much text, a file that is too large, a tokenizer that is gone."""
 
 
 class EngineUnavailableError(HfBpeError, RuntimeError):

@@ -1,0 +1,171 @@
+// The page asks the server for HTML and puts it in place. Nothing here makes HTML of a text.
+
+import { closeCard, followCards } from "./card.js";
+import { followChat, messages } from "./chat.js";
+import { dropped, followUploads } from "./upload.js";
+import { followTokens } from "./tokens.js";
+
+const form = document.getElementById("asked");
+const text = document.getElementById("text");
+const columns = document.getElementById("columns");
+const problem = document.getElementById("problem");
+const most = Number(document.body.dataset.mostCharacters);
+
+let start = 0; // the first character of the window
+let timer = 0;
+let running = new AbortController();
+
+const chosen = (name) => form.querySelector(`input[name="${name}"]:checked`)?.value;
+const isChat = () => chosen("mode") === "chat";
+
+export function say(message) {
+  problem.textContent = message;
+  problem.hidden = !message;
+}
+
+/** What the form says, as the server reads it. */
+function asked() {
+  return {
+    tokenizers: [...form.querySelectorAll('input[name="tokenizer"]:checked')].map((box) => box.value),
+    text: isChat() ? "" : text.value,
+    specials: chosen("specials") === "tokens",
+    layout: chosen("layout"),
+    start,
+    ...(isChat() && {
+      messages: messages(),
+      template: document.getElementById("template").value,
+      generation_prompt: document.getElementById("generation-prompt").checked,
+    }),
+  };
+}
+
+/** Ask anew. An answer that is still under way is given up, here and on the server. */
+export async function refresh() {
+  clearTimeout(timer);
+  running.abort();
+  running = new AbortController();
+  columns.ariaBusy = "true";
+  const { signal } = running;
+  try {
+    const answer = await fetch("look", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked()),
+      signal,
+    });
+    const content = await answer.text();
+    if (signal.aborted) return;
+    say(answer.ok ? "" : content);
+    if (answer.ok) columns.innerHTML = content;
+  } catch (error) {
+    if (signal.aborted) return;
+    say("The server does not answer. Is hf-bpe playground still running? Change the text to try again.");
+  }
+  columns.ariaBusy = "false";
+}
+
+/** Ask when nothing was typed for a moment: longer for long texts, which take longer to send. */
+function refreshSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, 120 + Math.min(600, text.value.length / 2000));
+}
+
+function tooLong(length) {
+  return `This text has ${length.toLocaleString("en")} characters; the page takes up to ${most.toLocaleString("en")}. ` +
+    "Count larger ones with hf-bpe encode TOKENIZER --count --file FILE.";
+}
+
+export function setText(content, hint = "") {
+  if (content.length > most) return say(tooLong(content.length));
+  text.value = content;
+  start = 0;
+  document.getElementById("hint").textContent = hint;
+  for (const each of form.querySelectorAll(".example")) each.ariaCurrent = String(hint !== "" && each.dataset.text === content);
+  refresh();
+}
+
+// -- what is typed, pasted and chosen ----------------------------------------------------------------------------------
+
+form.addEventListener("submit", (event) => event.preventDefault());
+
+form.addEventListener("input", (event) => {
+  if (event.target.type === "file" || event.target.closest("#upload")) return;
+  if (event.target.id === "mark-differences") {
+    columns.classList.toggle("marked", event.target.checked);
+    return;
+  }
+  if (event.target.id === "text") {
+    document.getElementById("hint").textContent = "";
+    if (text.value.length > most) return say(tooLong(text.value.length));
+  }
+  if (event.target.name === "mode") showMode();
+  if (event.target.name !== "layout") start = 0;
+  if (event.target.matches("textarea")) refreshSoon();
+  else refresh();
+});
+
+// A paste that is too long is refused before the browser lays it out, which would take it minutes.
+text.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData?.getData("text/plain") ?? "";
+  if (text.value.length + pasted.length <= most) return;
+  event.preventDefault();
+  say(tooLong(text.value.length + pasted.length));
+});
+
+form.addEventListener("click", (event) => {
+  const example = event.target.closest(".example");
+  if (!example) return;
+  form.querySelector('input[name="mode"][value="text"]').checked = true;
+  showMode();
+  setText(example.dataset.text, example.dataset.hint);
+});
+
+document.getElementById("clear").addEventListener("click", () => {
+  setText("");
+  text.focus();
+});
+
+function showMode() {
+  for (const each of form.querySelectorAll(".for-text")) each.hidden = isChat();
+  for (const each of form.querySelectorAll(".for-chat")) each.hidden = !isChat();
+  closeCard();
+}
+
+// -- the columns --------------------------------------------------------------------------------------------------------
+
+columns.addEventListener("click", async (event) => {
+  const { target } = event;
+  if (target.dataset.start !== undefined) goTo(Number(target.dataset.start));
+  if (!target.classList.contains("copy")) return;
+  await navigator.clipboard.writeText(target.nextElementSibling.textContent);
+  target.textContent = "Copied";
+});
+
+columns.addEventListener("change", (event) => {
+  const { window: width } = event.target.dataset;
+  if (width) goTo(Number(event.target.value) * Number(width));
+});
+
+async function goTo(place) {
+  start = place;
+  await refresh();
+  columns.focus({ preventScroll: true }); // the button that was pressed is gone
+}
+
+// -- light and dark -----------------------------------------------------------------------------------------------------
+
+const root = document.documentElement;
+if (localStorage.getItem("theme")) root.dataset.theme = localStorage.getItem("theme");
+document.getElementById("theme").addEventListener("click", () => {
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+});
+
+followTokens(columns);
+followCards(columns);
+followChat(refreshSoon);
+followUploads();
+dropped(document.body);
+showMode();
+document.body.dataset.ready = "true";
