@@ -78,7 +78,7 @@ class Differences(Sequence[Stretch]):
         if not len(self.differs):
             return np.zeros(len(starts), np.bool_)
         gaps = (self.common.searchsorted(starts, side="right") - 1).clip(0, len(self.differs) - 1)
-        return self.differs[gaps]
+        return np.take(self.differs, gaps)
 
     @cached_property
     def differing_bytes(self) -> int:

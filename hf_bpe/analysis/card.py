@@ -1,0 +1,235 @@
+"""`Cards`: all that is to be known of one token by itself."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, takewhile
+from typing import Any, NamedTuple
+
+from conversion.sentencepiece.piece_merges import merges_of
+from hf_bpe.analysis.findings import UNREACHED, Finding, findings_of_token
+from hf_bpe.analysis.merge_tree import MergeNode, merge_trees
+from hf_bpe.analysis.tokens import Entry, Vocabulary, as_encoder
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.steps import MOST_SYMBOLS, MergeRules
+from hf_bpe.errors import UnknownTokenError
+from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.spelling import spelled_vocabulary, spelling_of
+
+__all__ = ["Card", "Cards", "Tokens"]
+
+_BESIDE = 3
+_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
+_WHY: dict[Finding, str] = {
+    "never merged": "no merges make it, so no text becomes it",
+    "split apart": "merging would make it, but no piece that the split pattern leaves can hold it",
+    "no text": "it holds bytes that no UTF-8 text has",
+}
+
+
+class Tokens(NamedTuple):
+    """Some of the tokens of a kind, by id, and how many there are."""
+
+    total: int
+    first: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A token.
+
+    added: its rules, if it is an added token. rank: the place among the merges, counted from 1, of the one that makes it; score: what a
+    SentencePiece model has instead. tree: how merging makes it of bytes or characters; several trees where it stops short of the token, and none
+    of what is no text, as special tokens are. beside: the tokens of the ids before and after. starting, ending: longer tokens that do so with it.
+    used_in: those that a merge makes with it. findings: what `hf-bpe audit` says of it. is_reachable: whether any text becomes it; a special
+    token's own spelling counts where it is allowed.
+    """
+
+    entry: Entry
+    added: AddedToken | None
+    rank: int | None
+    score: float | None
+    tree: tuple[MergeNode, ...]
+    beside: tuple[Entry, ...]
+    starting: Tokens
+    ending: Tokens
+    used_in: Tokens
+    findings: tuple[Finding, ...]
+    is_reachable: bool
+    why: str
+
+
+class Cards:
+    """Makes cards of a tokenizer's tokens. Tables over all tokens are made when the first card needs them: half a second for 200,000.
+
+    >>> from hf_bpe.training import train
+    >>> cards = Cards(train(["abab abc abc"], 258, pattern=None, progress=False))
+    >>> card = cards.card(cards.find("ab"))
+    >>> card.entry.id, card.rank, card.is_reachable, [entry.spelled for entry in card.used_in.first]
+    (256, 1, True, ['abc'])
+    """
+
+    def __init__(self, tokenizer: TokenizerSpec | Encoder | Vocabulary) -> None:
+        self.vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary(as_encoder(tokenizer))
+        self._spec = self.vocabulary.encoder.spec
+        self._merges = MergeRules(self._spec)
+
+    def find(self, wanted: str) -> int:
+        r"""The id of a token as people give it: `#123`, its spelling, its text, bytes as `\xF0\x9F`, or 123 where no token is that text.
+
+        Raises `UnknownTokenError`.
+        """
+        found = self._as_id(wanted[1:]) if wanted.startswith("#") else None
+        if found is None:
+            found = next(
+                (i for i in (self._ids.get(wanted), self._of_bytes(wanted), self._as_id(wanted)) if i is not None), None
+            )
+        if found is None:
+            raise UnknownTokenError(
+                f"{wanted!r} is no token here; give one by its id, as #123, by its text, as it is spelled in files, or by its bytes, as \\xF0\\x9F"
+            )
+        return found
+
+    def card(self, token_id: int, *, most: int = 12) -> Card:
+        """The card of an id. most: how many tokens to list of each kind. Raises `UnknownTokenError`."""
+        added = next((token for token in self._spec.added_tokens if token.id == token_id), None)
+        entry = self.vocabulary.entry(token_id)
+        findings = tuple(findings_of_token(self.vocabulary.encoder, token_id))
+        content = self._contents.get(token_id)
+        mergeable = content if content is not None and self._merges_text(token_id) else None
+        tree = merge_trees(self._merges, mergeable) if mergeable is not None and len(mergeable) <= MOST_SYMBOLS else ()
+        root = tree[0] if len(tree) == 1 else None
+        is_reachable, why = self._reach(entry, added, findings)
+        return Card(
+            entry=entry,
+            added=added,
+            rank=None if root is None or root.rank is None else root.rank + 1,
+            score=self._score(token_id),
+            tree=tree,
+            beside=self._beside(token_id),
+            starting=self._longer(content, self._sorted, reverse=False, most=most),
+            ending=self._longer(content, self._sorted_backwards, reverse=True, most=most),
+            used_in=self._listed(self._used_in.get(content, ()) if content is not None else (), most),
+            findings=findings,
+            is_reachable=is_reachable,
+            why=why,
+        )
+
+    def to_dict(self, card: Card) -> dict[str, Any]:
+        """A card for JSON."""
+        spell = spelling_of(self._spec).spell
+
+        def short(tokens: Tokens) -> dict[str, Any]:
+            return {"count": tokens.total, "first": [_short(entry) for entry in tokens.first]}
+
+        return {
+            **_short(card.entry),
+            "text": card.entry.text,
+            "bytes": list(card.entry.content),
+            "kind": card.entry.kind,
+            "rank": card.rank,
+            "score": card.score,
+            "tree": [node.to_dict(spell) for node in card.tree],
+            "beside": [_short(entry) for entry in card.beside],
+            "starting": short(card.starting),
+            "ending": short(card.ending),
+            "used_in": short(card.used_in),
+            "findings": list(card.findings),
+            "reachable": card.is_reachable,
+            "why": card.why,
+        }
+
+    # -- finding ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """Texts and spellings -> ids; a spelling wins over the text of another token, an added token over both."""
+        by_text = {entry.text: entry.id for entry in map(self.vocabulary.entry, self._contents) if entry.text is not None}
+        return by_text | {spelled: token_id for token_id, spelled in spelled_vocabulary(self._spec).items()}
+
+    def _of_bytes(self, wanted: str) -> int | None:
+        if not _BYTES.fullmatch(wanted):
+            return None
+        content = bytes.fromhex(wanted.replace("\\x", ""))
+        return next((i for i in self._contents if self.vocabulary.entry(i).content == content), None)
+
+    def _as_id(self, wanted: str) -> int | None:
+        is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 11
+        return int(wanted) if is_number and int(wanted) in self._spec.used_ids else None
+
+    # -- what a card says ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _contents(self) -> dict[int, bytes]:
+        """Id -> token as the vocabulary has it: bytes, or a piece as it is written."""
+        return {token_id: content for content, token_id in self._spec.vocab.items()}
+
+    def _merges_text(self, token_id: int) -> bool:
+        rules = self._spec.sentencepiece
+        return rules is None or rules.pieces[token_id].kind in ("normal", "user_defined", "unused")
+
+    def _score(self, token_id: int) -> float | None:
+        rules = self._spec.sentencepiece
+        if rules is None or token_id >= len(rules.pieces):
+            return None
+        piece = rules.pieces[token_id]
+        return piece.score if piece.kind in ("normal", "unused") and len(piece.content) > 1 else None
+
+    def _reach(self, entry: Entry, added: AddedToken | None, findings: Iterable[Finding]) -> tuple[bool, str]:
+        if added is not None:
+            return True, f"a text that spells it becomes it{' where special tokens are allowed' if added.special else ''}"
+        rules = self._spec.sentencepiece
+        if rules is not None and rules.pieces[entry.id].kind == "control":
+            return False, "it is a control piece, which no text becomes"
+        if rules is not None and rules.pieces[entry.id].kind == "unused":
+            return False, "it is an unused piece, which comes apart after merging"
+        against = [finding for finding in findings if finding in UNREACHED and finding in _WHY]
+        if against:
+            return False, _WHY[against[0]]
+        if entry.text and self.vocabulary.encoder.encode_ordinary(entry.text) == [entry.id]:
+            return True, "its own text becomes it"
+        return True, "text around it can make it, though its own text alone does not"
+
+    def _beside(self, token_id: int) -> tuple[Entry, ...]:
+        ids = (*range(token_id - _BESIDE, token_id), *range(token_id + 1, token_id + _BESIDE + 1))
+        return tuple(self.vocabulary.entry(i) for i in ids if i in self._spec.used_ids)
+
+    @cached_property
+    def _sorted(self) -> list[tuple[bytes, int]]:
+        return sorted((content, token_id) for token_id, content in self._contents.items())
+
+    @cached_property
+    def _sorted_backwards(self) -> list[tuple[bytes, int]]:
+        return sorted((content[::-1], token_id) for token_id, content in self._contents.items())
+
+    def _longer(self, content: bytes | None, table: list[tuple[bytes, int]], *, reverse: bool, most: int) -> Tokens:
+        """The longer tokens that begin with a token; in the table of tokens written backwards, those that end with it."""
+        if content is None:
+            return Tokens(0, ())
+        head = content[::-1] if reverse else content
+        found = takewhile(lambda item: item[0].startswith(head), islice(table, bisect_left(table, (head, -1)), None))
+        return self._listed((token_id for longer, token_id in found if longer != head), most)
+
+    @cached_property
+    def _used_in(self) -> dict[bytes, set[int]]:
+        """Token -> the ids of those that a merge makes with it."""
+        rules, used = self._spec.sentencepiece, defaultdict[bytes, set[int]](set)
+        pairs = self._spec.merges if rules is None else [(a.encode(), b.encode()) for a, b in merges_of(rules).pairs]
+        for left, right in pairs:
+            made = self._spec.vocab[left + right]
+            used[left].add(made)
+            used[right].add(made)
+        return used
+
+    def _listed(self, ids: Iterable[int], most: int) -> Tokens:
+        every = sorted(ids)
+        return Tokens(len(every), tuple(map(self.vocabulary.entry, every[:most])))
+
+
+def _short(entry: Entry) -> dict[str, Any]:
+    return {"id": entry.id, "token": entry.spelled}
