@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from hf_bpe.analysis import Token, View
+from hf_bpe.analysis.conversation import Conversation, Writer
+from hf_bpe.analysis.pretokens import Alternative
 from hf_bpe.analysis.visible import Glyph, glyphs_of_bytes
+from hf_bpe.pieces import SPACE_SYMBOL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,21 +28,21 @@ _WORD = 96
 
 @dataclass(frozen=True)
 class Cell:
-    """One token. more: how many of its bytes are not drawn. differs: whether others cut the text otherwise here. trusted: whether the
-    template alone wrote it; None outside of conversations."""
+    """One token. more: how many of its bytes are not drawn. differs: whether others cut the text otherwise here. writer: who wrote it;
+    None outside of conversations."""
 
     token: Token
     glyphs: tuple[Glyph, ...]
     more: int
     differs: bool
-    trusted: bool | None
+    writer: Writer | None
 
     @property
     def classes(self) -> str:
         """For the style sheet."""
         names = [f"c{self.token.number % _COLOURS}", self.token.kind]
         names += ["part"] * (len(self.token.shares) > 1) + ["differs"] * self.differs
-        names += [] if self.trusted is None else ["trusted" if self.trusted else "untrusted"]
+        names += [] if self.writer is None else ["trusted" if self.writer == "template" else "untrusted"]
         return " ".join(names)
 
     @property
@@ -61,27 +64,41 @@ class Cell:
         parts = [f"{said}; id {self.token.id}, bytes {self.token.in_bytes[0]} to {self.token.in_bytes[1]}"]
         parts += [_KINDS[self.token.kind]] * (self.token.kind in _KINDS)
         parts += ["part of a character"] * (len(self.token.shares) > 1) + ["cut differently"] * self.differs
-        parts += [] if self.trusted is None else ["from the template" if self.trusted else "from a message"]
+        parts += [] if self.writer is None else [_WRITERS[self.writer]]
         return ", ".join(parts)
 
 
 _KINDS = {"special": "special token", "added": "added token", "unknown": "unknown to the vocabulary"}
+_WRITERS: dict[Writer, str] = {
+    "template": "trusted: from the template",
+    "message": "untrusted: from a message",
+    "both": "untrusted: in part from a message",
+    "unknown": "untrusted: of unknown origin",
+}
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A pre-token: what merging never crosses the borders of. word: its bytes in hexadecimal; empty where its merges cannot be watched."""
+    """A pre-token: what merging never crosses the borders of; of SentencePiece models a word of one. matched: the alternatives of the patterns
+    that took it. word: its bytes in hexadecimal; empty where its merges cannot be watched."""
 
     number: int
     cells: Sequence[Cell]
     word: str
-    alternative: int | None = None
+    matched: tuple[Alternative | None, ...] = ()
 
 
 def cells_of(
-    tokens: View, start: int, stop: int, marks: NDArray[np.bool_] | None = None, trusted: NDArray[np.bool_] | None = None
+    tokens: View,
+    start: int,
+    stop: int,
+    marks: NDArray[np.bool_] | None = None,
+    conversation: Conversation | None = None,
+    *,
+    by_word: bool = False,
 ) -> list[Piece]:
-    """The tokens that begin between two characters, in their pieces. marks, trusted: of each token of the view."""
+    """The tokens that begin between two characters, in their pieces. marks: whether each token of the view is cut differently elsewhere.
+    by_word: cut the pieces of a SentencePiece model, which are whole texts, in front of spaces."""
     import numpy as np
 
     begins = np.maximum.accumulate(tokens.in_characters[:, 0]) if len(tokens) else tokens.ids
@@ -89,28 +106,34 @@ def cells_of(
     if stop >= len(tokens.text):
         last = len(tokens)  # what a model puts behind the text stands for none of it
     cells = [
-        _cell(token, marks is not None and bool(marks[token.number]), None if trusted is None else bool(trusted[token.number]))
+        _cell(token, marks is not None and bool(marks[token.number]), None if conversation is None else conversation.writer(token))
         for token in tokens[first:last]
     ]
-    groups = groupby(cells, key=lambda cell: cell.token.piece)
-    return [Piece(number, inside, _word(tokens, number, inside[0].token)) for number, inside in _listed(groups)]
+    if tokens.vocabulary.encoder.spec.sentencepiece is None:
+        groups = groupby(cells, key=lambda cell: cell.token.piece)
+        return [Piece(number, inside, _word(tokens, number)) for number, inside in ((n, list(group)) for n, group in groups)]
+    words = accumulate(by_word and cell.token.spelled.startswith(SPACE_SYMBOL) for cell in cells)
+    pairs = groupby(zip(cells, words, strict=True), key=lambda pair: (pair[0].token.piece, pair[1]))
+    runs = [(number, [cell for cell, _ in run]) for (number, _), run in pairs]
+    return [Piece(number, run, _word_of_model(run)) for number, run in runs]
 
 
-def _listed(groups: groupby[int, Cell]) -> list[tuple[int, list[Cell]]]:
-    return [(number, list(cells)) for number, cells in groups]
-
-
-def _cell(token: Token, differs: bool, trusted: bool | None) -> Cell:
+def _cell(token: Token, differs: bool, writer: Writer | None) -> Cell:
     content = token.content[:_SHOWN]
-    glyphs = glyphs_of_bytes(content)
-    return Cell(token, tuple(glyphs), len(token.content) - len(content), differs, trusted)
+    return Cell(token, tuple(glyphs_of_bytes(content)), len(token.content) - len(content), differs, writer)
 
 
-def _word(tokens: View, piece: int, token: Token) -> str:
+def _word(tokens: View, piece: int) -> str:
     """The bytes of a piece, which may begin before the window."""
-    if token.kind in ("special", "added"):
-        return ""
     first, last = tokens.pieces.searchsorted([piece, piece + 1]).tolist()
-    if last - first > _WORD:
+    if last - first > _WORD or tokens.added[first]:
         return ""
     return b"".join(each.content for each in tokens[first:last]).hex()
+
+
+def _word_of_model(cells: Sequence[Cell]) -> str:
+    """A word as a SentencePiece model merges it: normalised, with the sign for spaces."""
+    if len(cells) > _WORD or any(cell.token.kind in ("special", "added", "unknown") for cell in cells):
+        return ""
+    parts = [cell.token.content if cell.token.kind == "byte" else cell.token.spelled.encode() for cell in cells]
+    return b"".join(parts).hex()

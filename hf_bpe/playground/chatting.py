@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import Any
 
-from hf_bpe.analysis import View
+from hf_bpe.analysis import Vocabulary
+from hf_bpe.analysis.conversation import Conversation, view_conversation
 from hf_bpe.chat import TEMPLATES, with_template_tokens
+from hf_bpe.chat.encoding import missing_tokens
+from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
 from hf_bpe.playground.asked import Asked
 from hf_bpe.playground.shelf import Shown
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["Conversed", "converse"]
+__all__ = ["converse"]
 
 
-@dataclass(frozen=True)
-class Conversed:
-    """A rendered conversation as tokens. trusted: of each token whether the template alone wrote it. notes: for the reader."""
+def converse(shown: Shown, asked: Asked) -> tuple[Conversation, tuple[str, ...]]:
+    """The conversation that is asked for as a tokenizer's tokens, and what the reader should know about it.
 
-    view: View
-    trusted: NDArray[np.bool_]
-    notes: tuple[str, ...]
+    A vocabulary that lacks the special tokens of a ready template is shown as if it had them, which a note says. Raises `PlaygroundError`
+    for a tokenizer without a template of its own where that is asked for, and what `encode_conversation` raises.
+    """
+    options: dict[str, Any] = {"add_generation_prompt": asked.generation_prompt}
+    messages = [asdict(message) for message in asked.messages or ()]
+    if asked.template != "own":
+        vocabulary, notes = _with_tokens(shown, asked.template)
+        return view_conversation(vocabulary, messages, TEMPLATES[asked.template], **options), notes
+    if shown.chat.template is None:
+        raise PlaygroundError("This tokenizer has no chat template of its own: choose one above to see how it would look.")
+    return view_conversation(
+        shown.vocabulary, messages, shown.chat.template, special_tokens=shown.chat.roles, **options
+    ), ()
+
+
+def _with_tokens(shown: Shown, name: str) -> tuple[Vocabulary, tuple[str, ...]]:
+    if name not in TEMPLATES:
+        raise PlaygroundError(f"no chat template is named {name!r:.40}; there are {', '.join(TEMPLATES)}")
+    missing = missing_tokens(shown.spec, TEMPLATES[name])
+    if not missing:
+        return shown.vocabulary, ()
+    if name not in shown.extended:
+        shown.extended[name] = Vocabulary(Encoder(with_template_tokens(shown.spec, name)))
+    return shown.extended[name], (
+        f"This vocabulary lacks {', '.join(missing)}. Here they are added as new ids, as hf_bpe.chat.with_template_tokens does.",
+    )

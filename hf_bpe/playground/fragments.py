@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hf_bpe.playground.asked import MOST_CHARACTERS
+from hf_bpe.playground.cards import OneToken, glyphs_of_entry
 from hf_bpe.playground.looking import WINDOW, Looked
 from hf_bpe.playground.shelf import Shown
 from hf_bpe.playground.uploads import MOST_BYTES
@@ -15,12 +16,25 @@ from hf_bpe.playground.uploads import MOST_BYTES
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["columns", "page", "pill"]
+__all__ = ["card", "columns", "page", "pill"]
+
+_KINDS = {
+    "ordinary": "ordinary",
+    "byte": "one byte of a character",
+    "special": "special token",
+    "added": "added token",
+    "unknown": "stands for what the vocabulary lacks",
+}
 
 
 def columns(looked: Looked) -> str:
     """The tokens of a text, a column for each tokenizer."""
     return _template("columns").render(looked=looked, window=WINDOW)
+
+
+def card(one: OneToken) -> str:
+    """The panel about one token."""
+    return _template("card").render(one=one, kinds=_KINDS)
 
 
 def pill(shown: Shown) -> str:
@@ -51,7 +65,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"thousands": "{:,}".format, "ratio": _ratio, "brief": _brief}
+    environment.filters |= {"thousands": "{:,}".format, "ratio": _ratio, "brief": _brief, "glyphs": glyphs_of_entry}
     return environment
 
 

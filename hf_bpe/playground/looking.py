@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hf_bpe.analysis import View, view
+from hf_bpe.analysis.conversation import Conversation
 from hf_bpe.analysis.differences import Differences, differences
-from hf_bpe.chat import TEMPLATES
+from hf_bpe.analysis.pretokens import Alternative, Pretoken, pretokens
 from hf_bpe.errors import HfBpeError
 from hf_bpe.playground.asked import Asked
 from hf_bpe.playground.cells import Cell, Piece, cells_of
-from hf_bpe.playground.chatting import Conversed, converse
+from hf_bpe.playground.chatting import converse
 from hf_bpe.playground.shelf import Shelf, Shown
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = ["WINDOW", "Column", "Looked", "look"]
 
@@ -28,10 +25,14 @@ WINDOW = 4000
 
 @dataclass(frozen=True)
 class Column:
-    """What one tokenizer makes of the text. problem: why it made nothing of it, as a sentence. notes: what to know about it."""
+    """What one tokenizer makes of the text. problem: why it made nothing of it, as a sentence. notes: what to know about it.
+
+    pieces: the tokens of the window. taken: how many pieces of the window each alternative of the pattern took, where that is asked for.
+    """
 
     shown: Shown
     view: View | None = None
+    conversation: Conversation | None = None
     problem: str | None = None
     notes: tuple[str, ...] = ()
     pieces: Sequence[Piece] = ()
@@ -56,11 +57,17 @@ class Column:
         """The same in characters."""
         return len(self.view.text) / len(self.view) if self.view else None
 
+    @cached_property
+    def taken(self) -> list[tuple[Alternative, int]]:
+        """The alternatives of the patterns that took pieces of the window, and how many."""
+        counts = Counter(each for piece in self.pieces for each in piece.matched if each is not None)
+        return sorted(counts.items())
+
 
 @dataclass(frozen=True)
 class Looked:
-    """All columns. start, stop, characters: the window, and how long the longest text is. differing: stretches cut differently;
-    None where there is nothing to compare."""
+    """All columns. start, stop: the window. characters, size: of the text, or of the longest where templates made several; size in bytes.
+    apart: where they cut it differently; None where there is nothing to compare."""
 
     asked: Asked
     columns: list[Column]
@@ -68,55 +75,56 @@ class Looked:
     stop: int
     characters: int
     size: int
-    differing: int | None = None
-    differing_share: float = 0.0
-    alternatives: Counter[int] = field(default_factory=Counter)
+    apart: Differences | None = None
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is no text to look at."""
-        return self.characters == 0
+    def differing_share(self) -> float:
+        """The share of the text that is not cut alike."""
+        return 0.0 if self.apart is None else self.apart.differing_bytes / max(1, self.size)
 
 
 def look(asked: Asked, shelf: Shelf) -> Looked:
     """What was asked for. A tokenizer that fails has its reason in its column; the others are shown all the same."""
-    found = [_one(shelf, key, asked) for key in asked.tokenizers]
-    views = [column.view for column, _ in found if column.view is not None]
-    longest = max(views, key=lambda each: len(each.text), default=None)
-    text = asked.text if longest is None else longest.text
+    columns = [_column(shelf.find(key), asked) for key in asked.tokenizers]
+    views = [column.view for column in columns if column.view is not None]
+    text = max((each.text for each in views), key=len, default=asked.text)
     start = min(asked.start, max(0, len(text) - 1)) // WINDOW * WINDOW
     stop = min(start + WINDOW, len(text))
     apart = differences(views) if len(views) > 1 and len({each.text for each in views}) == 1 else None
-    columns = []
-    for column, conversed in found:
-        if column.view is None:
-            columns.append(column)
-            continue
-        marks = None if apart is None else apart.marks(len([c for c in columns if c.view is not None]))
-        trusted = None if conversed is None else conversed.trusted
-        columns.append(_with_cells(column, start, stop, marks, trusted))
-    size = len(text.encode("utf-8", "replace"))
-    return Looked(asked, columns, start, stop, len(text), size, *_apart(apart, size))
+    shown = [_with_pieces(column, asked, start, start + WINDOW, views, apart) for column in columns]
+    return Looked(asked, shown, start, stop, len(text), len(text.encode("utf-8", "replace")), apart)
 
 
-def _one(shelf: Shelf, key: str, asked: Asked) -> tuple[Column, Conversed | None]:
-    shown = shelf.find(key)
+def _column(shown: Shown, asked: Asked) -> Column:
     try:
-        if asked.messages is not None:
-            conversed = converse(shown, asked)
-            return Column(shown, conversed.view, notes=conversed.notes), conversed
-        return Column(shown, view(shown.vocabulary, asked.text, allowed_special="all" if asked.specials else ())), None
+        if asked.messages is None:
+            return Column(shown, view(shown.vocabulary, asked.text, allowed_special="all" if asked.specials else ()))
+        conversation, notes = converse(shown, asked)
+        return Column(shown, conversation.view, conversation, notes=notes)
     except HfBpeError as error:
-        return Column(shown, problem=str(error)), None
+        return Column(shown, problem=str(error))
 
 
-def _with_cells(
-    column: Column, start: int, stop: int, marks: NDArray[np.bool_] | None, trusted: NDArray[np.bool_] | None
+def _with_pieces(
+    column: Column, asked: Asked, start: int, stop: int, views: Sequence[View], apart: Differences | None
 ) -> Column:
-    return column if column.view is None else Column(
-        column.shown, column.view, None, column.notes, cells_of(column.view, start, stop, marks, trusted)
+    tokens = column.view
+    if tokens is None:
+        return column
+    number = next(number for number, each in enumerate(views) if each is tokens)
+    marks = None if apart is None else apart.marks(number)
+    pieces = cells_of(tokens, start, stop, marks, column.conversation, by_word=asked.layout != "pieces")
+    if asked.layout != "pieces":
+        return replace(column, pieces=pieces)
+    found: list[Pretoken] = pretokens(tokens)
+    return replace(
+        column,
+        pieces=[replace(piece, matched=found[piece.number].matched) for piece in pieces],
+        notes=(*column.notes, *_about_pieces(column.shown)),
     )
 
 
-def _apart(apart: Differences | None, size: int) -> tuple[int | None, float]:
-    return (None, 0.0) if apart is None else (len(apart), apart.differing_bytes / max(1, size))
+def _about_pieces(shown: Shown) -> list[str]:
+    if shown.spec.sentencepiece is not None:
+        return ["A SentencePiece model splits nothing before it merges: only added and user-defined tokens set borders."]
+    return [] if shown.spec.pattern is not None else ["This tokenizer has no split pattern: the text between special tokens is one piece."]

@@ -7,9 +7,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from hf_bpe.analysis import Vocabulary
+from hf_bpe.analysis.card import Cards
 from hf_bpe.chat.beside import Beside
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
@@ -23,19 +25,27 @@ _UPLOADS_KEPT = 8
 
 @dataclass(frozen=True)
 class Shown:
-    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, in a sentence for its title."""
+    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template.
+
+    extended: the same with the special tokens of ready chat templates, by their names, once somebody has asked for that.
+    """
 
     key: str
     name: str
     origin: str
     vocabulary: Vocabulary
     chat: Beside = Beside(None, {})
-    uploaded: bool = False
+    extended: dict[str, Vocabulary] = field(default_factory=dict, compare=False)
 
     @property
     def spec(self) -> TokenizerSpec:
         """What it consists of."""
         return self.vocabulary.encoder.spec
+
+    @cached_property
+    def cards(self) -> Cards:
+        """What is known of each token by itself. Its tables take half a second, when the first card is asked for."""
+        return Cards(self.vocabulary)
 
 
 @dataclass
@@ -56,7 +66,7 @@ class Shelf:
     def upload(self, name: str, spec: TokenizerSpec, origin: str, chat: Beside, beside: Iterable[str] = ()) -> Shown:
         """Offer a tokenizer to whom is told its key. beside: the names on that page already."""
         key = secrets.token_urlsafe(18)
-        shown = Shown(key, _free_name(name, beside), origin, Vocabulary(Encoder(spec)), chat, uploaded=True)
+        shown = Shown(key, _free_name(name, beside), origin, Vocabulary(Encoder(spec)), chat)
         with self._lock:
             self._uploaded[key] = shown
             while len(self._uploaded) > _UPLOADS_KEPT:
