@@ -68,7 +68,7 @@ class Cards:
     """Makes cards of a tokenizer's tokens. Tables over all tokens are made when the first card needs them: half a second for 200,000.
 
     >>> from hf_bpe.training import train
-    >>> cards = Cards(train(["abab abc abc"], 258, pattern=None, progress=False))
+    >>> cards = Cards(train(["abcabc,ab"], 258, pattern=None, progress=False))
     >>> card = cards.card(cards.find("ab"))
     >>> card.entry.id, card.rank, card.is_reachable, [entry.spelled for entry in card.used_in.first]
     (256, 1, True, ['abc'])

@@ -32,6 +32,7 @@ _COMMANDS = {
         "encode_files",
         "hf-bpe encode-files my-tokenizer 'data/*.jsonl.zst' -o encoded --eos '<|endoftext|>'",
     ),
+    "playground": ("playground", "hf-bpe playground my-tokenizer other-tokenizer"),
     "show": ("show", "hf-bpe show my-tokenizer 'Hello world'"),
     "decode": ("text", "hf-bpe encode my-tokenizer 'Hello world' | hf-bpe decode my-tokenizer"),
     "chat": ("chat", "hf-bpe chat my-tokenizer messages.json --template chatml --show"),

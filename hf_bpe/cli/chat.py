@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from hf_bpe.chat import EncodedConversation, encode_conversation, find_template
-from hf_bpe.chat.beside import template_beside
+from hf_bpe.chat import EncodedConversation, encode_conversation, find_template, own_template
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.files import read_input
 from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
@@ -61,7 +60,7 @@ def chat(
     With --show: each token in brackets; what messages say is underlined, special tokens are bold.
     """
     spec = load(tokenizer, source, pattern, special_token)
-    found, roles = template_beside(tokenizer)
+    found, roles = own_template(tokenizer)
     if template is None and found is None:
         raise ChatTemplateError(f"{tokenizer} holds no chat template; pass --template chatml, llama3, mistral, or a file")
     given = _read_conversation(messages)

@@ -62,7 +62,7 @@ class Cell:
         """
         said = ", ".join(glyph.stands_for or glyph.shown for glyph in self.glyphs) or "nothing"
         parts = [f"{said}; id {self.token.id}, bytes {self.token.in_bytes[0]} to {self.token.in_bytes[1]}"]
-        parts += [_KINDS[self.token.kind]] * (self.token.kind in _KINDS)
+        parts += [_KINDS[self.token.kind]] if self.token.kind in _KINDS else []
         parts += ["part of a character"] * (len(self.token.shares) > 1) + ["cut differently"] * self.differs
         parts += [] if self.writer is None else [_WRITERS[self.writer]]
         return ", ".join(parts)

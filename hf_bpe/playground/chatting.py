@@ -28,11 +28,10 @@ def converse(shown: Shown, asked: Asked) -> tuple[Conversation, tuple[str, ...]]
     if asked.template != "own":
         vocabulary, notes = _with_tokens(shown, asked.template)
         return view_conversation(vocabulary, messages, TEMPLATES[asked.template], **options), notes
-    if shown.chat.template is None:
+    template, roles = shown.chat
+    if template is None:
         raise PlaygroundError("This tokenizer has no chat template of its own: choose one above to see how it would look.")
-    return view_conversation(
-        shown.vocabulary, messages, shown.chat.template, special_tokens=shown.chat.roles, **options
-    ), ()
+    return view_conversation(shown.vocabulary, messages, template, special_tokens=roles, **options), ()
 
 
 def _with_tokens(shown: Shown, name: str) -> tuple[Vocabulary, tuple[str, ...]]:

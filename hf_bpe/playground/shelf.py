@@ -5,27 +5,33 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from hf_bpe.analysis import Vocabulary
 from hf_bpe.analysis.card import Cards
-from hf_bpe.chat.beside import Beside
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Shelf", "Shown", "name_of"]
+__all__ = ["OwnTemplate", "Shelf", "Shown", "name_of"]
+
+OwnTemplate: TypeAlias = tuple[str | None, Mapping[str, Any]]
+"""A chat template, or None, and special tokens by role: what `own_template` finds."""
 
 _UPLOADS_KEPT = 8
 """A vocabulary of 200,000 tokens takes some 60 MB; whoever uploads more loses the one that was not used for longest."""
 
+_NO_TEMPLATE: OwnTemplate = (None, {})
+
 
 @dataclass(frozen=True)
 class Shown:
-    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template.
+    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template. load: makes
+    its description, when it is first looked at.
 
     extended: the same with the special tokens of ready chat templates, by their names, once somebody has asked for that.
     """
@@ -33,9 +39,14 @@ class Shown:
     key: str
     name: str
     origin: str
-    vocabulary: Vocabulary
-    chat: Beside = Beside(None, {})
+    load: Callable[[], TokenizerSpec]
+    chat: OwnTemplate = _NO_TEMPLATE
     extended: dict[str, Vocabulary] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Its tokens, and what encodes with them. Raises what `load` raises."""
+        return Vocabulary(Encoder(self.load()))
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -56,17 +67,17 @@ class Shelf:
     _uploaded: OrderedDict[str, Shown] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, name: str, spec: TokenizerSpec, origin: str, chat: Beside = Beside(None, {})) -> Shown:
+    def add(self, name: str, load: Callable[[], TokenizerSpec], origin: str, chat: OwnTemplate = _NO_TEMPLATE) -> Shown:
         """Offer a tokenizer to everybody. One of a name that is taken gets a number behind it."""
         free = _free_name(name, [shown.name for shown in self._given.values()])
-        shown = Shown(f"t{len(self._given)}", free, origin, Vocabulary(Encoder(spec)), chat)
+        shown = Shown(f"t{len(self._given)}", free, origin, load, chat)
         self._given[shown.key] = shown
         return shown
 
-    def upload(self, name: str, spec: TokenizerSpec, origin: str, chat: Beside, beside: Iterable[str] = ()) -> Shown:
+    def upload(self, name: str, spec: TokenizerSpec, origin: str, chat: OwnTemplate, beside: Iterable[str] = ()) -> Shown:
         """Offer a tokenizer to whom is told its key. beside: the names on that page already."""
         key = secrets.token_urlsafe(18)
-        shown = Shown(key, _free_name(name, beside), origin, Vocabulary(Encoder(spec)), chat)
+        shown = Shown(key, _free_name(name, beside), origin, lambda: spec, chat)
         with self._lock:
             self._uploaded[key] = shown
             while len(self._uploaded) > _UPLOADS_KEPT:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import conversion
-from hf_bpe.chat.beside import Beside, template_beside
+from hf_bpe.chat import own_template
 from hf_bpe.errors import HfBpeError, PlaygroundError
+from hf_bpe.playground.shelf import OwnTemplate
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["MOST_BYTES", "MOST_FILES", "Read", "read_upload"]
@@ -24,7 +25,7 @@ class Read(NamedTuple):
 
     name: str
     spec: TokenizerSpec
-    chat: Beside
+    chat: OwnTemplate
 
 
 def read_upload(files: Mapping[str, bytes], pattern: str | None = None) -> Read:
@@ -52,7 +53,7 @@ gpt2, sentencepiece, sentencepiece-vocab, tiktoken, tiktoken-plugin, tekken, min
         path = folder / next(iter(names.values())) if len(files) == 1 else folder
         given = {} if pattern is None else {"pattern": pattern}
         try:
-            spec, chat = conversion.load(path, **given), template_beside(path)
+            spec, chat = conversion.load(path, **given), own_template(path)
         except (HfBpeError, OSError) as error:
             raise PlaygroundError(_in_words_of_the_page(str(error), folder)) from None
     return Read(_name(list(names.values())), spec, chat)

@@ -1,29 +1,25 @@
-"""The chat template that lies beside a tokenizer, as transformers saves it."""
+"""The chat template that a tokenizer comes with."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hf_bpe.errors import FormatError
 from hf_bpe.files import read_text
 
-__all__ = ["Beside", "template_beside"]
+__all__ = ["own_template"]
 
 
-class Beside(NamedTuple):
-    """template: in Jinja; None where there is none. roles: `bos_token`, `eos_token`, ... and what they are."""
+def own_template(tokenizer: Path) -> tuple[str | None, dict[str, Any]]:
+    """The chat template in a tokenizer's folder, or beside its file, and the special tokens by their roles, as `render` takes them.
 
-    template: str | None
-    roles: dict[str, str]
+    Of several templates the one named "default"; None where there is none. Raises `FormatError` for a configuration that is no JSON, or
+    not what transformers writes.
 
-
-def template_beside(tokenizer: Path) -> Beside:
-    """The chat template and the roles in the folder that a tokenizer is, or lies in. Raises `FormatError` for damaged files.
-
-    >>> template_beside(Path("no/such/folder"))
-    Beside(template=None, roles={})
+    >>> own_template(Path("my-tokenizer"))  # doctest: +SKIP
+    ('{% for message in messages %}...', {'eos_token': '<|im_end|>'})
     """
     folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
     config_file, template_file = folder / "tokenizer_config.json", folder / "chat_template.jinja"
@@ -42,5 +38,5 @@ def template_beside(tokenizer: Path) -> Beside:
         entries = [entry for entry in template if isinstance(entry, dict)]
         template = next((entry.get("template") for entry in entries if entry.get("name") == "default"), None)
     if not isinstance(template, str | None):
-        raise FormatError(f'{config_file}: "chat_template" is neither a text nor a list of named ones')
-    return Beside(template, {name: token for name, token in roles.items() if isinstance(token, str)})
+        raise FormatError(f'{config_file}: "chat_template" is neither a text nor a list of texts with names')
+    return template, {name: token for name, token in roles.items() if isinstance(token, str)}
