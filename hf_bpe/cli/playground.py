@@ -10,8 +10,11 @@ import typer
 from rich.text import Text
 
 from hf_bpe.cli.console import err, out
+from hf_bpe.cli.files import refuse_existing
 from hf_bpe.cli.options import Force, LoadedPattern, SpecialIds, load_options
+from hf_bpe.playground import launch
 from hf_bpe.playground.serving import DEFAULT_HOST
+from hf_bpe.playground.spaces import write_space
 
 __all__ = ["playground"]
 
@@ -20,7 +23,9 @@ def playground(
     tokenizers: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[TOKENIZER]...", show_default=False, help="Tokenizers: files or folders; default: those that are there anyway."
+            metavar="[TOKENIZER]...",
+            show_default=False,
+            help="Tokenizers: files or folders; default: those that are there anyway.",
         ),
     ] = None,
     host: Annotated[
@@ -42,12 +47,10 @@ def playground(
     force: Force = False,
 ) -> None:
     """Look at text as tokens, on a page of this machine: several tokenizers side by side, in colour. Ctrl-C ends it."""
-    from hf_bpe.playground.launching import launch
-    from hf_bpe.playground.space import write_space
-
     options = load_options(pattern, special_token)
     if space is not None:
-        written = write_space(space, tokenizers or (), force=force, **options)
+        refuse_existing(space, force)
+        written = write_space(space, tokenizers or (), **options)
         out.print(Text(f"Wrote {len(written)} files. Try it: python {space / 'app.py'}"), soft_wrap=True)
         return
 

@@ -94,4 +94,6 @@ def _said(step: MergeStep, number: int) -> str:
         return "taken whole, without merging" if len(step.tokens) == 1 else "what merging begins with"
     if step.pair is None:
         return "what is no piece comes apart"
-    return f"merge {step.rank + 1:,}" if step.rank is not None else f"score {step.score:g}" if step.score is not None else "merged"
+    return (
+        f"merge {step.rank + 1:,}" if step.rank is not None else f"score {step.score:g}" if step.score is not None else "merged"
+    )

@@ -106,7 +106,9 @@ def cells_of(
     if stop >= len(tokens.text):
         last = len(tokens)  # what a model puts behind the text stands for none of it
     cells = [
-        _cell(token, marks is not None and bool(marks[token.number]), None if conversation is None else conversation.writer(token))
+        _cell(
+            token, marks is not None and bool(marks[token.number]), None if conversation is None else conversation.writer(token)
+        )
         for token in tokens[first:last]
     ]
     if tokens.vocabulary.encoder.spec.sentencepiece is None:

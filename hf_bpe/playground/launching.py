@@ -64,4 +64,6 @@ def check_installed() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise PlaygroundError(f"the playground needs {error.name}, which is not installed: pip install 'hf-bpe[playground]'") from None
+        raise PlaygroundError(
+            f"the playground needs {error.name}, which is not installed: pip install 'hf-bpe[playground]'"
+        ) from None

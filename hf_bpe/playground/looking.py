@@ -127,4 +127,8 @@ def _with_pieces(
 def _about_pieces(shown: Shown) -> list[str]:
     if shown.spec.sentencepiece is not None:
         return ["A SentencePiece model splits nothing before it merges: only added and user-defined tokens set borders."]
-    return [] if shown.spec.pattern is not None else ["This tokenizer has no split pattern: the text between special tokens is one piece."]
+    return (
+        []
+        if shown.spec.pattern is not None
+        else ["This tokenizer has no split pattern: the text between special tokens is one piece."]
+    )

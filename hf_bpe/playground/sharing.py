@@ -17,7 +17,9 @@ def share_port(port: int) -> str:
     try:
         from gradio.networking import setup_tunnel
     except ImportError:
-        raise PlaygroundError("sharing goes through the tunnels of gradio, which is not installed: pip install gradio") from None
+        raise PlaygroundError(
+            "sharing goes through the tunnels of gradio, which is not installed: pip install gradio"
+        ) from None
     try:
         return str(setup_tunnel("127.0.0.1", port, secrets.token_urlsafe(32), None, None))
     except Exception as error:  # noqa: BLE001  # gradio raises bare ones, and those of what it downloads with

@@ -56,12 +56,19 @@ export async function refresh() {
     const content = await answer.text();
     if (signal.aborted) return;
     say(answer.ok ? "" : content);
-    if (answer.ok) columns.innerHTML = content;
+    if (answer.ok) put(content);
   } catch (error) {
     if (signal.aborted) return;
     say("The server does not answer. Is hf-bpe playground still running? Change the text to try again.");
   }
   columns.ariaBusy = "false";
+}
+
+/** New columns. Lists of ids stay closed if they were. */
+function put(content) {
+  const isOpen = columns.querySelector(".ids")?.open ?? true;
+  columns.innerHTML = content;
+  for (const ids of columns.querySelectorAll(".ids")) ids.open = isOpen;
 }
 
 /** Ask when nothing was typed for a moment: longer for long texts, which take longer to send. */

@@ -1,0 +1,9 @@
+"""The hf-bpe playground on port 7860, with the tokenizers of the folder `tokenizers`."""
+
+import os
+from pathlib import Path
+
+from hf_bpe.playground import launch
+
+tokenizers = sorted(Path(__file__).parent.glob("tokenizers/*"))
+launch(tokenizers, host="0.0.0.0", port=int(os.environ.get("PORT", "7860")))

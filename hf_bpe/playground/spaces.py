@@ -1,0 +1,58 @@
+"""The playground as a folder that is a Hugging Face Space."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import conversion
+import hf_bpe
+from hf_bpe.chat import own_template
+from hf_bpe.errors import HfBpeError, PlaygroundError
+from hf_bpe.files import path_of, write_atomically
+from hf_bpe.playground.shelf import name_of
+
+__all__ = ["write_space"]
+
+_FILES = ("app.py", "Dockerfile", "README.md", "requirements.txt")
+_VERSION = "HF_BPE_VERSION"
+
+
+def write_space(
+    folder: str | os.PathLike[str], tokenizers: Iterable[str | os.PathLike[str]] = (), **options: Any
+) -> list[Path]:
+    """Write a folder that is a Space as it is. Returns the files. tokenizers: go into it as Hugging Face folders, with their chat templates.
+
+    options: those of `conversion.load`. Raises `PlaygroundError` for a tokenizer that such a folder cannot hold exactly, and for two of one
+    name.
+    """
+    contents = {name: _template(name) for name in _FILES}
+    for given in tokenizers:
+        path = path_of(given)
+        name = f"tokenizers/{name_of(path)}"
+        if any(written.startswith(f"{name}/") for written in contents):
+            raise PlaygroundError(f"{path}: a tokenizer called {name_of(path)!r} is there already; rename one of the folders")
+        contents |= {f"{name}/{file}": content for file, content in _as_folder(path, options).items()}
+    return write_atomically(path_of(folder), contents)
+
+
+def _template(name: str) -> bytes:
+    text = files("hf_bpe.playground").joinpath(f"space/{name}").read_text("utf-8")
+    return text.replace(_VERSION, hf_bpe.__version__).encode()
+
+
+def _as_folder(path: Path, options: dict[str, Any]) -> dict[str, bytes]:
+    """A tokenizer as the files of a Hugging Face folder."""
+    with tempfile.TemporaryDirectory(prefix="hf-bpe-space-") as kept:
+        target = Path(kept) / "tokenizer"
+        try:
+            conversion.save(conversion.load(path, **options), target, format="huggingface")
+        except HfBpeError as error:
+            raise PlaygroundError(f"{path}: cannot go into a Space: {error}") from None
+        contents = {file.relative_to(target).as_posix(): file.read_bytes() for file in target.rglob("*") if file.is_file()}
+    template, _ = own_template(path)
+    return contents if template is None else contents | {"chat_template.jinja": template.encode()}
