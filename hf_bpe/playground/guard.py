@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -10,6 +11,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["Guard"]
+
+_PORT = re.compile(r":\d+$")
 
 _HEADERS = {
     # Even if the text of a token were taken for HTML, no script in it would run, and nothing could be loaded or sent elsewhere. Spaces
@@ -23,12 +26,17 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses requests that are too large (413), and those that pages of other sites make (403). limits: bytes by path."""
+    """Refuses requests that are too large (413), and those that pages of other sites make (403).
 
-    def __init__(self, app: ASGIApp, limits: Mapping[str, int], otherwise: int) -> None:
+    limits: bytes by path; otherwise: of other paths. hosts: the names under which the server may be called, None for any: without them a
+    page of another site could pass itself off as this one, by pointing its own name at this machine.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Mapping[str, int], otherwise: int, hosts: Collection[str] | None) -> None:
         self._app = app
         self._limits = limits
         self._otherwise = otherwise
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI says."""
@@ -38,12 +46,20 @@ class Guard:
         headers = Headers(scope=scope)
         limit = self._limits.get(scope["path"], self._otherwise)
         length = headers.get("content-length", "")
-        if headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET":
-            await PlainTextResponse("Only the playground itself may ask for this", 403)(scope, receive, send)
+        is_foreign = headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET"
+        host = _PORT.sub("", headers.get("host", ""))
+        if is_foreign or (self._hosts is not None and host not in self._hosts):
+            await PlainTextResponse(f"Only the playground itself may ask for this, under {_names(self._hosts)}", 403)(
+                scope, receive, send
+            )
         elif length.isdecimal() and int(length) > limit:
             await PlainTextResponse(_too_large(limit), 413)(scope, receive, send)
         else:
             await self._app(scope, _counted(receive, limit), _with_headers(send))
+
+
+def _names(hosts: Collection[str] | None) -> str:
+    return "its own address" if hosts is None else "the name " + " or ".join(sorted(hosts))
 
 
 def _too_large(limit: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import conversion
@@ -14,6 +15,7 @@ from hf_bpe.errors import PlaygroundError
 from hf_bpe.files import path_of
 from hf_bpe.playground.serving import DEFAULT_HOST, serve
 from hf_bpe.playground.shelf import Shelf, name_of
+from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["launch", "shelf_of"]
 
@@ -37,6 +39,7 @@ def launch(
 
     >>> launch(["gpt2/tokenizer.json"])  # doctest: +SKIP
     """
+    _check_installed()
     shelf = shelf_of(tokenizers, **options)
     serve(shelf, host=host, port=port, share=share, ready=ready)
 
@@ -51,19 +54,19 @@ def shelf_of(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> Sh
     for given in tokenizers:
         path = path_of(given)
         spec = conversion.load(path, **options)
-        shelf.add(name_of(path), lambda spec=spec: spec, str(path), own_template(path))
+        shelf.add(name_of(path), partial(_same, spec), str(path), own_template(path))
     for example in loaded_examples():
         shelf.add(example.name, example.load, example.about)
     return shelf
 
 
-def check_installed() -> None:
-    """Raise `PlaygroundError` where a package of the extra is missing."""
-    try:
-        import multipart  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
+def _same(spec: TokenizerSpec) -> TokenizerSpec:
+    return spec
+
+
+def _check_installed() -> None:
+    missing = [name for name in ("starlette", "uvicorn", "python_multipart") if find_spec(name) is None]
+    if missing:
         raise PlaygroundError(
-            f"the playground needs {error.name}, which is not installed: pip install 'hf-bpe[playground]'"
-        ) from None
+            f"the playground needs {', '.join(missing)}, not installed here: pip install 'hf-bpe[playground]'"
+        )

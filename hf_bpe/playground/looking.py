@@ -67,7 +67,8 @@ class Column:
 @dataclass(frozen=True)
 class Looked:
     """All columns. start, stop: the window. characters, size: of the text, or of the longest where templates made several; size in bytes.
-    apart: where they cut it differently; None where there is nothing to compare."""
+    apart: where they cut it differently; None where there is nothing to compare.
+    """
 
     asked: Asked
     columns: list[Column]

@@ -5,17 +5,16 @@ Starlette and uvicorn, and not gradio: see docs/playground.md.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
@@ -23,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from hf_bpe.analysis.examples import EXAMPLES
 from hf_bpe.chat import TEMPLATES
-from hf_bpe.errors import FormatError, HfBpeError, PlaygroundError
+from hf_bpe.errors import HfBpeError, PlaygroundError
 from hf_bpe.files import text_of
 from hf_bpe.patterns import NAMED_PATTERNS
 from hf_bpe.playground import fragments
@@ -36,8 +35,6 @@ from hf_bpe.playground.uploads import MOST_BYTES, MOST_FILES, plain_name, read_u
 
 __all__ = ["make_app"]
 
-_T = TypeVar("_T")
-
 _AT_ONCE = 2
 """Requests that are worked on at a time; others wait, and those that nobody waits for any more are dropped when it is their turn."""
 _FORM = 100_000
@@ -46,11 +43,8 @@ _LIMITS = {"/look": 6 * MOST_CHARACTERS + _FORM, "/text": 4 * MOST_CHARACTERS + 
 """The largest requests, in bytes: JSON may need six for a character."""
 
 
-def make_app(shelf: Shelf, *, hosts: list[str] | None = None) -> Starlette:
-    """The application for the tokenizers of a shelf. hosts: the names under which it may be called; None: any.
-
-    With names, pages of other sites cannot pass themselves off as this one by pointing their own name at this machine.
-    """
+def make_app(shelf: Shelf, *, hosts: Collection[str] | None = None) -> Starlette:
+    """The application for the tokenizers of a shelf. hosts: the names under which it may be called; None: any."""
     page = _Playground(shelf)
     return Starlette(
         routes=[
@@ -61,10 +55,7 @@ def make_app(shelf: Shelf, *, hosts: list[str] | None = None) -> Starlette:
             Route("/text", page.text, methods=["POST"]),
             Mount("/static", StaticFiles(directory=str(files("hf_bpe.playground").joinpath("static")))),
         ],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"]),
-            Middleware(Guard, limits=_LIMITS, otherwise=_FORM),
-        ],
+        middleware=[Middleware(Guard, limits=_LIMITS, otherwise=_FORM, hosts=hosts)],
         exception_handlers={HfBpeError: _refuse, HTTPException: _refuse_http, Exception: _fail},
     )
 

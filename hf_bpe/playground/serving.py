@@ -37,7 +37,7 @@ def serve(
     bound = bind(host, port)
     number = bound.getsockname()[1]
     is_local = _is_loopback(host) and not share
-    app = make_app(shelf, hosts=["localhost", "127.0.0.1", "[::1]", host] if is_local else None)
+    app = make_app(shelf, hosts={"localhost", "127.0.0.1", "[::1]", host} if is_local else None)
     ready(f"http://{f'[{host}]' if ':' in host else host}:{number}")
     if share:
         from hf_bpe.playground.sharing import share_port

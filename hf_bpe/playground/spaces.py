@@ -11,7 +11,6 @@ from typing import Any
 
 import conversion
 import hf_bpe
-from hf_bpe.chat import own_template
 from hf_bpe.errors import HfBpeError, PlaygroundError
 from hf_bpe.files import path_of, write_atomically
 from hf_bpe.playground.shelf import name_of
@@ -50,9 +49,7 @@ def _as_folder(path: Path, options: dict[str, Any]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="hf-bpe-space-") as kept:
         target = Path(kept) / "tokenizer"
         try:
-            conversion.save(conversion.load(path, **options), target, format="huggingface")
+            conversion.convert(conversion.load(path, **options), target, format="huggingface", source=path)
         except HfBpeError as error:
             raise PlaygroundError(f"{path}: cannot go into a Space: {error}") from None
-        contents = {file.relative_to(target).as_posix(): file.read_bytes() for file in target.rglob("*") if file.is_file()}
-    template, _ = own_template(path)
-    return contents if template is None else contents | {"chat_template.jinja": template.encode()}
+        return {file.relative_to(target).as_posix(): file.read_bytes() for file in sorted(target.rglob("*")) if file.is_file()}

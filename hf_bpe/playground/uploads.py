@@ -51,9 +51,8 @@ gpt2, sentencepiece, sentencepiece-vocab, tiktoken, tiktoken-plugin, tekken, min
         for name, content in files.items():
             (folder / names[name]).write_bytes(content)
         path = folder / next(iter(names.values())) if len(files) == 1 else folder
-        given = {} if pattern is None else {"pattern": pattern}
         try:
-            spec, chat = conversion.load(path, **given), own_template(path)
+            spec, chat = conversion.load(path, pattern=... if pattern is None else pattern), own_template(path)
         except (HfBpeError, OSError) as error:
             raise PlaygroundError(_in_words_of_the_page(str(error), folder)) from None
     return Read(_name(list(names.values())), spec, chat)
@@ -80,5 +79,4 @@ def _name(names: list[str]) -> str:
 def _in_words_of_the_page(message: str, folder: Path) -> str:
     """A message without the folder that nobody knows of, and with what to choose on the page."""
     bare = message.replace(f"{folder}/", "").replace(f"{folder}:", "these files:").replace(str(folder), "these files")
-    said = bare.replace(": choose one with format=", "").replace("pass pattern=", "choose the split pattern, ")
-    return said
+    return bare.replace(": choose one with format=", "").replace("pass pattern=", "choose the split pattern, ")
