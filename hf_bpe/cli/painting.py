@@ -9,7 +9,7 @@ from rich.color import ColorSystem
 from rich.console import Console
 from rich.style import Style
 
-from hf_bpe.analysis import Token, glyphs_of_bytes, shown
+from hf_bpe.analysis import Token, shown
 
 __all__ = ["Painter", "label"]
 
@@ -26,9 +26,7 @@ def label(token: Token) -> str:
     >>> label(Token(0, 1, b" a\n", "x", " a\n", "ordinary", 0, (0, 3), (0, 3), range(1)))
     '·a⏎'
     """
-    if token.kind == "unknown":
-        return shown(token.spelled)
-    return shown(token.text) if token.text is not None else "".join(glyph.shown for glyph in glyphs_of_bytes(token.content))
+    return shown(token.spelled if token.kind == "unknown" else token.content)
 
 
 class Painter:

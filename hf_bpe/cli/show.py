@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -85,15 +86,15 @@ def show(
     if pieces:
         _show_pieces(views[0], pretokens(views[0]), as_json)
         return
-    shown_ones = _Compared(_names([tokenizer, *(others or ())]), views, differences(views))
+    compared = _Compared(_names([tokenizer, *(others or ())]), views, differences(views))
     if as_json:
-        print_json(_as_json(shown_ones))
+        print_json(_as_json(compared))
     elif only_differences:
-        _show_differences(shown_ones)
+        _show_differences(compared)
     elif out.is_terminal and not (with_bytes or offsets or lines):
-        _show_texts(shown_ones, ids)
+        _show_texts(compared, ids)
     else:
-        _show_lines(shown_ones, with_bytes, offsets)
+        _write(_lines(compared, with_bytes, offsets), end="")
 
 
 class _Compared(NamedTuple):
@@ -147,14 +148,12 @@ def _show_texts(compared: _Compared, ids: bool) -> None:
         out.print(Text(f"cut differently: {len(found):,} places, {found.differing_bytes:,} bytes", "bold"), soft_wrap=True)
 
 
-def _write(parts: Iterable[str]) -> None:
+def _write(parts: Iterable[str], end: str = "\n") -> None:
     """Text with codes of its own, which rich need not look at."""
-    written = 0
-    for part in parts:
-        out.file.write(part)
-        written += 1
-    if written:
-        out.file.write("\n")
+    parts = iter(parts)
+    while some := "".join(islice(parts, 10_000)):
+        out.file.write(some)
+    out.file.write(end)
 
 
 def _summary(name: str, tokens: View) -> str:
@@ -169,7 +168,7 @@ def _summary(name: str, tokens: View) -> str:
     return f"{name}: {counted}{f', {num_bytes / len(tokens):.2f} bytes per token' if len(tokens) else ''}"
 
 
-def _show_lines(compared: _Compared, with_bytes: bool, offsets: bool) -> None:
+def _lines(compared: _Compared, with_bytes: bool, offsets: bool) -> Iterator[str]:
     painter = Painter(out) if out.is_terminal else None
     for number, (name, tokens) in enumerate(zip(compared.names, compared.views, strict=True)):
         for token, is_marked in zip(tokens, compared.marks(number), strict=True):
@@ -179,7 +178,7 @@ def _show_lines(compared: _Compared, with_bytes: bool, offsets: bool) -> None:
             columns = [f"{token.id:7}  {spelled}", *_columns(token, with_bytes, offsets)]
             if len(compared.views) > 1:
                 columns = [name, *columns, "differs" if is_marked else "same"]
-            out.file.write("\t".join(columns) + "\n")
+            yield "\t".join(columns) + "\n"
 
 
 def _columns(token: Token, with_bytes: bool, offsets: bool) -> list[str]:
@@ -189,6 +188,7 @@ def _columns(token: Token, with_bytes: bool, offsets: bool) -> list[str]:
     return found
 
 
+@lru_cache(1 << 16)
 def _on_one_line(token: str) -> str:
     r"""A token with what is not visible escaped.
 
@@ -236,12 +236,14 @@ def _show_pieces(tokens: View, found: Sequence[Pretoken], as_json: bool) -> None
     if as_json:
         print_json([piece.to_dict() for piece in found])
         return
-    width = max((len(shown(piece.text)) for piece in found), default=0)
-    for piece in found:
-        start, stop = piece.in_characters
-        became = " ".join(map(str, tokens.ids[piece.tokens.start : piece.tokens.stop].tolist()))
-        columns = (f"{start}-{stop}", shown(piece.text).ljust(min(width, 24)), _took(piece), became)
-        out.file.write("\t".join(columns) + "\n")
+    width = min(max((len(shown(piece.text)) for piece in found), default=0), 24)
+    ids = tokens.ids.tolist()
+    lines = (
+        f"{piece.in_characters[0]}-{piece.in_characters[1]}\t{shown(piece.text):{width}}\t{_took(piece)}\t"
+        f"{' '.join(map(str, ids[piece.tokens.start : piece.tokens.stop]))}\n"
+        for piece in found
+    )
+    _write(lines, end="")
 
 
 def _took(piece: Pretoken) -> str:
