@@ -13,7 +13,6 @@ from typing import NamedTuple
 import conversion
 from hf_bpe.errors import HfBpeError
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training import train
 
 __all__ = ["LoadedExample", "cache_folder", "loaded_examples"]
 
@@ -99,6 +98,8 @@ def _small() -> TokenizerSpec:
     file = cache_folder() / f"small-{_VERSION}" / "tokenizer.json"
     with suppress(HfBpeError, OSError):  # none there, or a damaged one: it is made again
         return conversion.load(file)
+    from hf_bpe.training import train  # half of the time that importing all of this package takes
+
     spec = train(_sources(), _SIZE, pattern="llama3", special_tokens=["<|endoftext|>"], progress=False)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -134,24 +134,24 @@ def _cuts(text: str, spec: TokenizerSpec) -> list[_Cut]:
 
 def _cut_further(text: str, outer: _Cut, pattern: str, stage: int, keeps_unmatched: bool) -> Iterator[_Cut]:
     """A piece, cut by one more pattern, which sees it as if it were a whole text."""
-    branches, compiled = _numbered(pattern)
+    branches, compiled = _numbered(pattern, stage)
     done = outer.start
     for match in compiled.finditer(text[outer.start : outer.stop]):
-        start, stop = (outer.start + place for place in match.span())
+        start, stop = outer.start + match.start(), outer.start + match.end()
         if start == stop:
             continue
         if start > done and keeps_unmatched:
             yield _Cut(done, start, (*outer.matched, None))
-        number = match.lastindex or 1
-        yield _Cut(start, stop, (*outer.matched, Alternative(stage, number, branches[number - 1])))
+        yield _Cut(start, stop, (*outer.matched, branches[(match.lastindex or 1) - 1]))
         done = stop
     if done < outer.stop and keeps_unmatched:
         yield _Cut(done, outer.stop, (*outer.matched, None))
 
 
 @lru_cache(maxsize=32)
-def _numbered(pattern: str) -> tuple[tuple[str, ...], regex.Pattern[str]]:
+def _numbered(pattern: str, stage: int) -> tuple[tuple[Alternative, ...], regex.Pattern[str]]:
     """The branches of a pattern as they are written, and the pattern with a group for each. It has no other groups that capture."""
     branches = alternatives(pattern)
     groups = (f"({render(branch, 'regex', property_members)})" for _, branch in branches)
-    return tuple(source for source, _ in branches), regex.compile("|".join(groups))
+    named = tuple(Alternative(stage, number, source) for number, (source, _) in enumerate(branches, 1))
+    return named, regex.compile("|".join(groups))
