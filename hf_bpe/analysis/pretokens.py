@@ -57,8 +57,10 @@ class _Cut(NamedTuple):
     matched: tuple[Alternative | None, ...]
 
 
-def pretokens(view: View) -> list[Pretoken]:
+def pretokens(view: View, wanted: range | None = None) -> list[Pretoken]:
     r"""The pieces of a text. Of a SentencePiece model: what user-defined pieces and added tokens leave between them.
+
+    wanted: the numbers of the pieces to look at, one after the other; None for all.
 
     >>> import hf_bpe
     >>> from hf_bpe.analysis import view
@@ -70,30 +72,34 @@ def pretokens(view: View) -> list[Pretoken]:
     ' ' (2, 3) 2 \s+
     'b' (3, 4) 3 \w+
     """
-    found = list(_pieces(view))
     spec = view.vocabulary.encoder.spec
+    if wanted is not None and (spec.stages or spec.normalizer or spec.add_prefix_space):
+        # A piece of the last stage begins anywhere in one of the first, and normalised text is known by its pieces alone.
+        return pretokens(view)[wanted.start : wanted.stop]
+    found = list(_pieces(view, wanted))
     if spec.pattern is None or spec.sentencepiece is not None:
         return found
     explained: list[Pretoken] = []
     for is_added, pieces in groupby(found, lambda piece: piece.is_added):
         run = list(pieces)
-        explained += run if is_added else _explained(run, view, found)
+        explained += run if is_added else _explained(run, view)
     return explained
 
 
-def _pieces(view: View) -> Iterator[Pretoken]:
+def _pieces(view: View, wanted: range | None) -> Iterator[Pretoken]:
     """The pieces as the engine cut them."""
     import numpy as np
 
     if not len(view):
         return
-    firsts = np.flatnonzero(np.diff(view.pieces, prepend=view.pieces[:1] + 1))
-    lasts = np.append(firsts[1:], len(view)) - 1
+    numbers = slice(None) if wanted is None else slice(wanted.start, wanted.stop)
+    every = np.flatnonzero(np.diff(view.pieces, prepend=view.pieces[:1] + 1))
+    firsts, lasts = every[numbers], (np.append(every[1:], len(view)) - 1)[numbers]
     begins = zip(view.in_bytes[firsts, 0].tolist(), view.in_characters[firsts, 0].tolist(), strict=True)
     ends = zip(view.in_bytes[lasts, 1].tolist(), view.in_characters[lasts, 1].tolist(), strict=True)
     tokens = zip(firsts.tolist(), lasts.tolist(), view.added[firsts].tolist(), strict=True)
     is_bytes = view.vocabulary.encoder.spec.sentencepiece is None
-    for number, (begin, end, (first, last, is_added)) in enumerate(zip(begins, ends, tokens, strict=True)):
+    for number, (begin, end, (first, last, is_added)) in enumerate(zip(begins, ends, tokens, strict=True), numbers.start or 0):
         in_bytes, in_characters = zip(begin, end, strict=True)
         if is_bytes and not is_added:
             contents = (view.vocabulary.entry(token_id, False).content for token_id in view.ids[first : last + 1].tolist())
@@ -103,8 +109,8 @@ def _pieces(view: View) -> Iterator[Pretoken]:
         yield Pretoken(number, text, in_bytes, in_characters, range(first, last + 1), is_added)
 
 
-def _explained(run: list[Pretoken], view: View, every: list[Pretoken]) -> list[Pretoken]:
-    """The pieces of a stretch between added tokens, with what took each. A match may depend on all of the stretch.
+def _explained(run: list[Pretoken], view: View) -> list[Pretoken]:
+    """Pieces without an added token among them, with what took each. A match may depend on all of the stretch between added tokens.
 
     Where text is normalised the stretch is what the pieces hold; if the pattern also drops text, which only a hand-made tokenizer has
     together, the cuts may be others: then nothing is said rather than something wrong.
@@ -112,20 +118,36 @@ def _explained(run: list[Pretoken], view: View, every: list[Pretoken]) -> list[P
     spec = view.vocabulary.encoder.spec
     if spec.normalizer or spec.add_prefix_space:
         stretch = "".join(piece.text for piece in run)
+        span = (0, len(stretch))
     else:
-        before, after = run[0].number - 1, run[-1].number + 1
-        start = every[before].in_characters[1] if before >= 0 else 0
-        stretch = view.text[start : every[after].in_characters[0] if after < len(every) else len(view.text)]
-    cuts = _cuts(stretch, spec)
+        stretch, span = _stretch(run, view)
+    cuts = _cuts(stretch, span, spec)
     if [stretch[cut.start : cut.stop] for cut in cuts] != [piece.text for piece in run]:
         return run
     return [piece._replace(matched=cut.matched) for piece, cut in zip(run, cuts, strict=True)]
 
 
-def _cuts(text: str, spec: TokenizerSpec) -> list[_Cut]:
-    """Where the pattern and the stages cut a text."""
+def _stretch(run: list[Pretoken], view: View) -> tuple[str, tuple[int, int]]:
+    """The text between the added tokens before and after a run of pieces, and where in it the run lies.
+
+    Behind the piece before it, that is: text that the pattern drops in front of the run is looked at with it.
+    """
+    import numpy as np
+
+    first, stop = run[0].tokens.start, run[-1].tokens.stop
+    before, after = view.added[:first].nonzero()[0][-1:], view.added[stop:].nonzero()[0][:1] + stop
+    ends, starts = view.in_characters[:, 1], view.in_characters[:, 0]
+    left = int(np.max(ends[before], initial=0))
+    right = int(np.min(starts[after], initial=len(view.text)))
+    begin = int(ends[first - 1]) if first > 0 else 0
+    end = int(starts[stop]) if stop < len(view) else len(view.text)
+    return view.text[left:right], (begin - left, end - left)
+
+
+def _cuts(text: str, span: tuple[int, int], spec: TokenizerSpec) -> list[_Cut]:
+    """Where the pattern and the stages cut a span of a text that begins and ends where they cut."""
     patterns = [pattern for pattern in (spec.pattern, *spec.stages) if pattern is not None]
-    cuts = [_Cut(0, len(text), ())]
+    cuts = [_Cut(*span, ())]
     for stage, pattern in enumerate(patterns):
         keeps = stage > 0 or spec.unmatched == "keep"
         cuts = [inner for outer in cuts for inner in _cut_further(text, outer, pattern, stage, keeps)]
@@ -133,11 +155,14 @@ def _cuts(text: str, spec: TokenizerSpec) -> list[_Cut]:
 
 
 def _cut_further(text: str, outer: _Cut, pattern: str, stage: int, keeps_unmatched: bool) -> Iterator[_Cut]:
-    """A piece, cut by one more pattern, which sees it as if it were a whole text."""
+    """A piece, cut by one more pattern, which sees it as if it were a whole text; the first sees what is around it."""
     branches, compiled = _numbered(pattern, stage)
+    seen, origin = (text, 0) if stage == 0 else (text[outer.start : outer.stop], outer.start)
     done = outer.start
-    for match in compiled.finditer(text[outer.start : outer.stop]):
-        start, stop = outer.start + match.start(), outer.start + match.end()
+    for match in compiled.finditer(seen, outer.start - origin):
+        start, stop = origin + match.start(), origin + match.end()
+        if start >= outer.stop:
+            break
         if start == stop:
             continue
         if start > done and keeps_unmatched:

@@ -115,10 +115,13 @@ def cells_of(
         for token in tokens[first:last]
     ]
     if tokens.vocabulary.encoder.spec.sentencepiece is None:
-        groups = groupby(cells, key=lambda cell: cell.token.piece)
-        return [Piece(number, inside, _word(tokens, number)) for number, inside in ((n, list(group)) for n, group in groups)]
-    words = accumulate(by_word and cell.token.spelled.startswith(SPACE_SYMBOL) for cell in cells)
-    pairs = groupby(zip(cells, words, strict=True), key=lambda pair: (pair[0].token.piece, pair[1]))
+        groups = {number: list(group) for number, group in groupby(cells, key=lambda cell: cell.token.piece)}
+        numbers = np.array(list(groups), tokens.pieces.dtype)  # of another type they would make a copy of all pieces
+        firsts, lasts = (tokens.pieces.searchsorted(numbers, side).tolist() for side in ("left", "right"))
+        words = [_word(tokens, *bounds) for bounds in zip(firsts, lasts, strict=True)]
+        return [Piece(number, group, word) for (number, group), word in zip(groups.items(), words, strict=True)]
+    starts = accumulate(by_word and cell.token.spelled.startswith(SPACE_SYMBOL) for cell in cells)
+    pairs = groupby(zip(cells, starts, strict=True), key=lambda pair: (pair[0].token.piece, pair[1]))
     runs = [(number, [cell for cell, _ in run]) for (number, _), run in pairs]
     return [Piece(number, run, _word_of_model(run)) for number, run in runs]
 
@@ -128,9 +131,8 @@ def _cell(token: Token, differs: bool, writer: Writer | None) -> Cell:
     return Cell(token, tuple(glyphs_of_bytes(content)), len(token.content) - len(content), differs, writer)
 
 
-def _word(tokens: View, piece: int) -> str:
-    """The bytes of a piece, which may begin before the window."""
-    first, last = tokens.pieces.searchsorted([piece, piece + 1]).tolist()
+def _word(tokens: View, first: int, last: int) -> str:
+    """The bytes of a piece by its tokens, some of which may stand before the window."""
     if last - first > _WORD or tokens.added[first]:
         return ""
     return b"".join(each.content for each in tokens[first:last]).hex()

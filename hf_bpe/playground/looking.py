@@ -10,7 +10,7 @@ from functools import cached_property
 from hf_bpe.analysis import View, view
 from hf_bpe.analysis.conversation import Conversation
 from hf_bpe.analysis.differences import Differences, differences
-from hf_bpe.analysis.pretokens import Alternative, Pretoken, pretokens
+from hf_bpe.analysis.pretokens import Alternative, pretokens
 from hf_bpe.errors import HfBpeError
 from hf_bpe.playground.asked import Asked
 from hf_bpe.playground.cells import Cell, Piece, cells_of
@@ -117,10 +117,10 @@ def _with_pieces(
     pieces = cells_of(tokens, start, stop, marks, column.conversation, by_word=asked.layout != "pieces")
     if asked.layout != "pieces":
         return replace(column, pieces=pieces)
-    found: list[Pretoken] = pretokens(tokens)
+    found = pretokens(tokens, range(pieces[0].number, pieces[-1].number + 1)) if pieces else []
     return replace(
         column,
-        pieces=[replace(piece, matched=found[piece.number].matched) for piece in pieces],
+        pieces=[replace(piece, matched=pretoken.matched) for piece, pretoken in zip(pieces, found, strict=True)],
         notes=(*column.notes, *_about_pieces(column.shown)),
     )
 
