@@ -105,8 +105,8 @@ def differences(views: Sequence[View]) -> Differences:
     for row, view in zip(cuts, views, strict=True):
         row[view.in_bytes.ravel()] = True
     everywhere = cuts.all(axis=0)
-    common = everywhere.nonzero()[0]
-    inside = (cuts.any(axis=0) & ~everywhere).nonzero()[0]
+    common = np.flatnonzero(everywhere)
+    inside = np.flatnonzero(cuts.any(axis=0) & ~everywhere)
     differs = np.zeros(max(len(common) - 1, 0), np.bool_)
     differs[common.searchsorted(inside) - 1] = True
     return Differences(tuple(views), common, differs)
