@@ -140,3 +140,10 @@ def test_views_go_to_json():
         "in_characters": [0, 1],
         "shares": [0, 1],
     }
+
+
+@pytest.mark.parametrize("text", ["", "a b", "é👩‍👩 ", "\ud800", "<|endoftext|> abc"])
+def test_both_engines_show_the_same(text):
+    specs = [byte_spec("gpt2"), random_pieces_spec(random.Random(5))]
+    for spec in specs:
+        assert list(view(Encoder(spec, engine="reference"), text)) == list(view(Encoder(spec, engine="native"), text))
