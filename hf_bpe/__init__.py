@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hf_bpe.errors import (
         BorderError,
         ChatTemplateError,
+        ClusterError,
         ConversionRefused,
         CorpusError,
         DisallowedSpecialTokenError,
@@ -56,6 +57,7 @@ _HOMES = {
     "hf_bpe.errors": (
         "BorderError",
         "ChatTemplateError",
+        "ClusterError",
         "ConversionRefused",
         "CorpusError",
         "DisallowedSpecialTokenError",
@@ -91,6 +93,7 @@ __all__ = [
     "BorderError",
     "CacheInfo",
     "ChatTemplateError",
+    "ClusterError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 __all__ = [
     "BorderError",
     "ChatTemplateError",
+    "ClusterError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
@@ -137,6 +138,10 @@ class WordCountsMismatch(HfBpeError, ValueError):
 
 class ResumeRefused(HfBpeError, ValueError):
     """An output folder holds the beginning of another run. The message lists what differs and says what to do."""
+
+
+class ClusterError(HfBpeError, RuntimeError):
+    """There is no cluster, it is asked for what it cannot do, or it lost a task again and again. The message names the task."""
 
 
 class LoaderError(HfBpeError, RuntimeError):
