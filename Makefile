@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz memory conversions stock-four transformers-tests unicode-tables clean
+.PHONY: demo test lint format bench fuzz memory counting conversions stock-four transformers-tests unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -52,6 +52,10 @@ fuzz: $(VENV)/.installed-test
 # Ten million calls of the transformers plugin, and the memory held after each million.
 memory: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.memory
+
+# A text larger than its budget of memory, counted within it. COUNTING: such as COUNTING="--megabytes 1000 --limit 1GB".
+counting: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.counting $(COUNTING)
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hf_bpe.plugin import HfBpeTokenizer
     from hf_bpe.plugin.registration import register
     from hf_bpe.spec import AddedToken, TokenizerSpec
-    from hf_bpe.training import WordCounts, train
+    from hf_bpe.training import Mixture, WordCounts, train
 
 __version__ = "0.1.0"
 
@@ -83,7 +83,7 @@ _HOMES = {
     "hf_bpe.plugin": ("HfBpeTokenizer",),
     "hf_bpe.plugin.registration": ("register",),
     "hf_bpe.spec": ("AddedToken", "TokenizerSpec"),
-    "hf_bpe.training": ("WordCounts", "train"),
+    "hf_bpe.training": ("Mixture", "WordCounts", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -111,6 +111,7 @@ __all__ = [
     "HubNotFound",
     "HubUnreachable",
     "PatternError",
+    "Mixture",
     "Piece",
     "Ragged",
     "ResumeRefused",

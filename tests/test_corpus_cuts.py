@@ -12,6 +12,7 @@ import hf_bpe
 from hf_bpe import cuts
 from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.training import corpus as corpus_module
+from tests.support.corpus import parts_of
 from tests.support.text import TROUBLE, WHITE_SPACE, varied_code_points
 from tests.support.vocabularies import byte_spec
 
@@ -59,14 +60,14 @@ def test_a_break_at_the_start_of_a_file_is_no_place_to_cut() -> None:
 
 @pytest.mark.parametrize("block", [1, 2, 3, 5, 64])
 def test_characters_cut_by_a_block_are_put_together_again(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "é\na中\nb😉\nc한\u0301\r\nd\n" * 20
+    text = "é\na中\nb😉\nc한\u0301\r\nd\nx" * 60
     path = tmp_path / "text.txt"
     path.write_bytes(text.encode())
     monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", block)
-    parts = list(corpus_module.texts_of([path], cuttable=True))
+    parts = parts_of(path, cut=cuts.last_cut)
     assert "".join(parts) == text
     assert len(parts) > 8
-    assert list(corpus_module.texts_of([path], cuttable=False)) == [text]
+    assert parts_of(path, cut=None) == [text]
 
 
 def test_only_the_end_of_what_was_read_is_searched_for_a_cut() -> None:

@@ -16,8 +16,8 @@ import hf_bpe
 from hf_bpe.cuts import last_cut
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.errors import CorpusError, PatternError, TrainingError
-from hf_bpe.training import byte_level_trainer as trainer_module
 from hf_bpe.training import corpus as corpus_module
+from tests.support.corpus import parts_of
 from tests.support.text import difficult_text, generated_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
@@ -76,7 +76,7 @@ def test_files_read_in_parts_give_what_the_whole_gives(pattern: str, tmp_path: P
     path.write_bytes(text.encode())
     whole = train(iter([text]), 400, pattern=pattern)
     monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 97)
-    parts = list(corpus_module.texts_of([path], cuttable=True))
+    parts = parts_of(path, cut=last_cut)
     assert len(parts) > 20, "the text must hold places to cut for this test to mean anything"
     assert "".join(parts) == text
     assert train([path], 400, pattern=pattern) == whole
@@ -118,7 +118,7 @@ def test_texts_of_an_iterator_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     class Text(str):
         __slots__ = ("__weakref__",)
 
-    monkeypatch.setattr(trainer_module, "_BATCH_CHARACTERS", 1000)
+    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 1000)
     alive: weakref.WeakSet[Text] = weakref.WeakSet()
     most = 0
 
@@ -186,8 +186,9 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     bad.write_bytes(b"abc\xff")
     for corpus, message in [
         ([tmp_path / "none.txt"], "none.txt.*does not exist"),
-        ([tmp_path], "is a folder"),
-        ([bad], "bad.txt: not UTF-8 text"),
+        ([tmp_path / "*.jsonl"], "no file matches this pattern"),
+        ([good, bad], r"bad.txt: document 1, byte 3 of the text: not UTF-8: byte 0xFF. Mend it, or leave such files out"),
+        ([good, good], "good.txt: named twice"),
         ([str(good), "some text"], "'some text' does not name a file"),
         (["missing.txt"], "'missing.txt' does not name a file, though it looks like one"),
     ]:
@@ -198,7 +199,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
 def test_something_else_than_text_is_named_with_its_place() -> None:
     with pytest.raises(CorpusError, match="text 1 of the corpus is a int"):
         train(iter(["a", 2]))
-    with pytest.raises(CorpusError, match=r"is a dict, not a str.*dataset\['text'\]"):
+    with pytest.raises(CorpusError, match=r"is a dict, not a str.*\(row\['text'\] for row in rows\)"):
         train(iter([{"text": "a"}]))
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +13,7 @@ import typer
 import conversion
 import hf_bpe
 from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.files import STDIN, refuse_existing, target_format
+from hf_bpe.cli.files import refuse_existing, target_format
 from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
 from hf_bpe.errors import ConversionRefused
 from hf_bpe.spec import TokenizerSpec
@@ -27,10 +23,33 @@ __all__ = ["train"]
 
 
 def train(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILES...", show_default=False, help="UTF-8 text; - is standard input.")
-    ],
     output: Annotated[Path, typer.Option("--output", "-o", show_default=False, help="Where to write the tokenizer.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILES...",
+            show_default=False,
+            help="Text, .jsonl or .parquet; text and .jsonl also .gz or .zst. A folder is all files in it; patterns are expanded; - is "
+            "standard input.",
+        ),
+    ] = None,
+    counts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            show_default=False,
+            help="Word counts (`hf-bpe counts make`) instead of FILES; how they were made decides how text is split.",
+        ),
+    ] = None,
+    text_field: Annotated[
+        str | None, typer.Option(show_default="text", help="The field or column of JSON lines and Parquet that holds the text.")
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(show_default="2GB", help="byte_level: words that do not fit are put aside on disk while counting."),
+    ] = None,
+    skip_bad_files: Annotated[
+        bool, typer.Option("--skip-bad-files", help="byte_level: leave out files that are damaged, and name them at the end.")
+    ] = False,
     vocab_size: Annotated[int, typer.Option(help="Ids in all, special tokens included.")] = 32_000,
     dialect: Annotated[
         Literal["byte_level", "sentencepiece"],
@@ -81,21 +100,23 @@ def train(
         "normalizer": normalizer,
         "min_frequency": min_frequency,
         "max_token_length": max_token_length,
+        "text_field": text_field,
+        "memory_limit": memory_limit,
+        "skip_bad_files": skip_bad_files or None,
+        "special_tokens": special_token,
     }
     given = {name: value for name, value in given.items() if value is not None} | dict(map(_name_and_value, settings or ()))
     if dialect == "sentencepiece":
         _refuse_what_cannot_be_saved(chosen, given)
     started = time.perf_counter()
-    with _on_disk(files) as paths:
-        spec = hf_bpe.train(
-            paths,
-            vocab_size,
-            dialect=dialect,
-            special_tokens=special_token or (),
-            num_threads=num_threads,
-            progress=not quiet and err.is_terminal,
-            **given,
-        )
+    spec = hf_bpe.train(
+        _corpus(files, counts),
+        vocab_size,
+        dialect=dialect,
+        num_threads=num_threads,
+        progress=not quiet and err.is_terminal,
+        **given,
+    )
     written = conversion.save(spec, output, format=chosen)
     seconds = time.perf_counter() - started
     if as_json:
@@ -148,14 +169,8 @@ def _count_merged(spec: TokenizerSpec) -> int:
     return sum(piece.kind == "normal" and len(piece.content) > 1 for piece in spec.sentencepiece.pieces)
 
 
-@contextmanager
-def _on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
-    """The files, standard input among them as a temporary one: it may not fit into memory, and gives what a file would."""
-    if STDIN not in files:
-        yield list(files)
-        return
-    with tempfile.TemporaryDirectory(prefix="hf-bpe-") as folder:
-        copy = Path(folder, "standard-input")
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield [copy if path == STDIN else path for path in files]
+def _corpus(files: Sequence[str] | None, counts: Sequence[Path] | None) -> Any:
+    """What `train` takes: paths, or the counts in files, one for each stage."""
+    if bool(files) == bool(counts):
+        raise typer.BadParameter("name files to train on, or word counts with --counts, one of the two", param_hint="FILES")
+    return list(map(hf_bpe.WordCounts.load, counts)) if counts else list(map(Path, files or ()))

@@ -6,6 +6,7 @@ What counts are the places where a pattern takes digits alone: `\p{N}`, `\d` or 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal, TypeAlias, get_args
 
 from hf_bpe.errors import PatternError
@@ -35,6 +36,8 @@ def with_digit_groups(pattern: str, groups: DigitGroups) -> str:
     """
     if groups not in get_args(DigitGroups):
         raise PatternError(f"digits cannot be grouped {groups!r}; there are {', '.join(map(repr, get_args(DigitGroups)))}")
+    if digit_groups(pattern) == groups:
+        return pattern
     tree = parse(pattern)
     if not any(True for _ in _runs(tree)):
         raise PatternError(
@@ -58,8 +61,9 @@ def digit_groups(pattern: str) -> DigitGroups | None:
     return "right-aligned" if found == {(1, 3), (3, 3)} else None
 
 
-def _is_digits(node: Node) -> bool:
-    return isinstance(node, Class) and any(members(node) == members(digits) for digits in _DIGITS)
+@cache
+def _is_digits(node: Class) -> bool:
+    return any(members(node) == members(digits) for digits in _DIGITS)
 
 
 def _runs(node: Node) -> Iterator[tuple[Class, int, int | None]]:

@@ -38,7 +38,7 @@ def train_new(
     kept += [library_token(token, special=True) for token in new_special_tokens]
     tokens = {token.content: token for token in kept}
     rules = tokenizer.spec.sentencepiece
-    own = {"like": tokenizer.spec} if rules is None else _settings(rules, renamed)
+    own: dict[str, Any] = {"like": tokenizer.spec} if rules is None else _settings(rules, renamed)
     pieces = own.pop("pieces", ())
     beyond = [content for content in tokens if content not in pieces]
     trained = train(

@@ -2,5 +2,6 @@
 
 from hf_bpe.training.counting import WordCounts
 from hf_bpe.training.dialects import setting_names, train
+from hf_bpe.training.mixture import Mixture
 
-__all__ = ["WordCounts", "setting_names", "train"]
+__all__ = ["Mixture", "WordCounts", "setting_names", "train"]

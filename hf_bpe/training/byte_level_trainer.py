@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from hf_bpe.engine.backends import EngineName
@@ -14,6 +15,8 @@ from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
 from hf_bpe.training.learning import Pair, learn
+from hf_bpe.training.mixture import Mixed, Mixture
+from hf_bpe.training.report.report import check_target, report_of
 from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
 
 __all__ = ["train_byte_level"]
@@ -29,6 +32,8 @@ def train_byte_level(
     temporary_folder: str | os.PathLike[str] | None = None,
     drop_words_below: int | None = None,
     skip_bad_files: bool = False,
+    report: str | os.PathLike[str] | None = None,
+    held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
@@ -37,11 +42,13 @@ def train_byte_level(
     """Train a byte-level BPE.
 
     corpus: what `WordCounts.count` takes: files of several formats, folders, patterns, `datasets`, any iterable of texts. Or `WordCounts`
-        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords.
+        that were made before, whose pattern, normalizer and special tokens are the defaults then; a list of two for superwords. Or a
+        `Mixture` of several sources.
     vocab_size: ids in all: 256 bytes, merges, then the special tokens, which get the last ids.
     like: a tokenizer whose pattern, stages, normalizer, special tokens and settings of training are the defaults.
     text_field, memory_limit, temporary_folder, drop_words_below, skip_bad_files: see `WordCounts.count`. Learning needs memory for all
         distinct words, whatever the limit for counting them.
+    report: a file to write a `TrainingReport` to, as HTML or JSON by its name. held_out: other text to measure for it, or several by name.
     settings: see `ByteLevelSettings`.
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
@@ -56,10 +63,14 @@ def train_byte_level(
     """
     chosen = byte_level_settings(rule_settings(corpus) | settings, like)
     wanted = chosen.merges(vocab_size)
-    counts = counts_of(
-        corpus,
-        [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None],
-        chosen.last_ids,
+    if report is not None:
+        check_target(report)
+    elif held_out is not None:
+        raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
+    stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
+    count = partial(
+        _counted,
+        special_tokens=chosen.last_ids,
         text_field=text_field,
         memory_limit=memory_limit,
         temporary_folder=temporary_folder,
@@ -69,14 +80,31 @@ def train_byte_level(
         progress=progress,
         engine=engine,
     )
-    merges = learn(chosen, vocab_size, [each.words() for each in counts], engine, progress)
+    counts = count(corpus, stages)
+    words = [each.words() for each in counts.stages]
+    merges = learn(chosen, vocab_size, words, counts.unit, engine, progress)
     _tell_shortfall(chosen, vocab_size, wanted, len(merges))
     provenance = {
         "made by": "hf_bpe.train",
-        **counts[0].provenance(),
+        **counts.provenance(),
+        **(corpus.provenance() if isinstance(corpus, Mixture) else {}),
         **chosen.provenance(),
     }
-    return build_spec(merges, chosen, vocab_size, provenance)
+    spec = build_spec(merges, chosen, vocab_size, provenance)
+    if report is not None:
+        measured = {name: each[-1].words() for name, each in counts.by_source.items()}
+        for name, text in (held_out if isinstance(held_out, Mapping) else {"held out": held_out}).items():
+            if text is not None:
+                measured[name] = count(text, stages[-1:]).stages[0].words()
+        report_of(spec, words[-1], measured, num_threads).write(report)
+    return spec
+
+
+def _counted(corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any) -> Mixed:
+    """The counts of each stage; of a mixture also those of each source."""
+    if isinstance(corpus, Mixture):
+        return corpus.count(stages, special_tokens, **options)
+    return Mixed(counts_of(corpus, stages, special_tokens, **options), {}, 1)
 
 
 def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:

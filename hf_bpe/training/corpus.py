@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 
-from hf_bpe.corpus.documents import BLOCK_BYTES, BadDocuments, Batch, Place, offsets_of
+from hf_bpe.corpus.documents import BadDocuments, Batch, Place, offsets_of
 from hf_bpe.corpus.parquet import check_column
 from hf_bpe.corpus.reading import read_documents
 from hf_bpe.corpus.sources import Source, find_sources
@@ -26,7 +26,8 @@ Corpus: TypeAlias = Any
 
 Cut: TypeAlias = Callable[[bytearray, int], int]
 
-_BLOCK_BYTES = BLOCK_BYTES
+_BLOCK_BYTES = 4 << 20
+"""Less than encoding reads at a time: what is read ahead, joined and counted is in memory several times, beside the counts."""
 
 _BAD = BadDocuments(skip=False, remedy="Mend it, or leave such files out with skip_bad_files=True, which names them")
 
@@ -119,8 +120,11 @@ class _Pipe:
     def tell(self) -> int:
         return self._done
 
-    def close(self) -> None:
-        """It is not ours."""
+    def __enter__(self) -> _Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It stays open: it is not ours."""
 
 
 @dataclass(frozen=True)

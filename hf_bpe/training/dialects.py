@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from hf_bpe.engine.backends import EngineName
@@ -47,6 +48,8 @@ def train(
     superwords: str | None = None,
     superwords_from: int | None = None,
     superword_max_words: int | None = None,
+    report: str | os.PathLike[str] | None = None,
+    held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",

@@ -18,21 +18,28 @@ Pair = tuple[int, int]
 
 
 def learn(
-    settings: ByteLevelSettings, vocab_size: int, words: Sequence[Words], engine: EngineName = "auto", progress: bool = False
+    settings: ByteLevelSettings,
+    vocab_size: int,
+    words: Sequence[Words],
+    unit: int = 1,
+    engine: EngineName = "auto",
+    progress: bool = False,
 ) -> list[Pair]:
     """Merges for a vocabulary of this size, or fewer where there are no more; the n-th makes id 256 + n.
 
     words: those of the first stage and, where there is one, of the second. The second begins with its text merged by all merges of the
     first, as encoding will merge it: those are not the tokens of the first stage wherever its pattern split what the second leaves whole.
+    unit: what a word counts that occurs once; `min_frequency` is in these.
     """
     wanted = settings.merges(vocab_size)
     merges = list(settings.first_merges)
+    bar: tqdm[None]
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
         for number, stage in enumerate(words):
             is_first = number == 0
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
-            merges = _merges_of(stage, most, settings, merges, forbidden if settings.has_rules(is_first) else None, engine, bar)
+            merges = _merges_of(stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar)
             bar.update(len(merges) - bar.n)
     return merges
 
@@ -41,12 +48,13 @@ def _merges_of(
     words: Words,
     most: int,
     settings: ByteLevelSettings,
+    unit: int,
     start: Sequence[Pair],
     forbidden: Forbids | None,
     engine: EngineName,
     bar: tqdm[None],
 ) -> list[Pair]:
-    limits = settings.min_frequency, settings.max_token_length
+    limits = settings.min_frequency * unit, settings.max_token_length
     native = choose_native(engine)
     if native is None:
         return train_merges(dict(words.items()), most, *limits, start=start, forbids=forbidden)

@@ -108,7 +108,9 @@ class ByteLevelSettings:
             return pattern
         if pattern is None:
             raise TrainingError(f"digits={digits!r} needs a split pattern, and there is none")
-        return with_digit_groups(pattern, digits)
+        regrouped = with_digit_groups(pattern, digits)
+        named = find_named_pattern(regrouped)
+        return named.pattern if named else regrouped
 
     @cached_property
     def last_ids(self) -> tuple[str, ...]:
@@ -228,6 +230,8 @@ def _in_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _like(spec: TokenizerSpec) -> ByteLevelSettings:
+    if not isinstance(spec, TokenizerSpec):
+        raise TrainingError(f"like must be a TokenizerSpec, such as conversion.load gives, not {spec!r:.80}")
     if spec.sentencepiece is not None:
         raise TrainingError(
             "a byte-level vocabulary cannot be trained like a SentencePiece model; train with dialect='sentencepiece'"

@@ -42,6 +42,12 @@ pub enum EngineError {
         /// The largest number of symbols.
         limit: usize,
     },
+    /// A pair occurs more often than 63 bits can count.
+    #[error("the pair of tokens {} and {} occurs more than 2^63 times; lower the weights of the words", pair.0, pair.1)]
+    TooFrequent {
+        /// The pair.
+        pair: (u32, u32),
+    },
     /// A count that 63 bits do not hold.
     #[error("the word {0:?} is counted more than 2^63 - 1 times; lower the weights")]
     TooOften(String),

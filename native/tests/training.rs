@@ -76,7 +76,7 @@ fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits, ties: Ties) -> 
         }
         counts.retain(|pair, _| length[pair.0 as usize] + length[pair.1 as usize] <= limits.max_token_length);
         let place = |pair| match ties {
-            Ties::LowestIds => None,
+            Ties::LowestIds | Ties::LowestCharacters => None,
             Ties::FirstSeen => first_seen.iter().position(|seen| *seen == pair),
         };
         let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse((place(pair), pair))));
@@ -122,7 +122,7 @@ proptest! {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
             let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
-            let words = counter.take_words();
+            let words = counter.take_words().unwrap();
             let mut words: Vec<_> = words.view().iter().map(|(word, times)| (word.to_vec(), times)).collect();
             words.sort();
             words

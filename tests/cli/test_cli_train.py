@@ -30,8 +30,10 @@ def test_default_is_a_hugging_face_folder(run, corpus, out, spec):
 @pytest.mark.parametrize("arguments", [("-",), ("-", "corpus")])
 def test_stdin_is_learnt_from_like_a_file(run, corpus, tmp_path, arguments):
     files = [corpus if name == "corpus" else name for name in arguments]
+    again = tmp_path / "again.txt"
+    again.write_bytes(corpus.read_bytes())
     assert run("train", *files, "-o", tmp_path / "a.tiktoken", *SMALL, stdin=CORPUS).exit_code == 0
-    assert run("train", *[corpus] * len(files), "-o", tmp_path / "b.tiktoken", *SMALL).exit_code == 0
+    assert run("train", *[corpus, again][: len(files)], "-o", tmp_path / "b.tiktoken", *SMALL).exit_code == 0
     assert conversion.load(tmp_path / "a.tiktoken") == conversion.load(tmp_path / "b.tiktoken")
 
 
@@ -70,7 +72,7 @@ def test_quiet_says_nothing_and_warnings_are_one_line(run, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nowhere.txt",), "'nowhere.txt' does not exist"),
+        (("nowhere.txt",), "nowhere.txt: does not exist"),
         (("corpus", "--vocab-size", 256, "--special-token", EOT), "at least 257"),
         (("corpus", "--pattern", "nonsense"), "'nonsense'; the names are gpt2"),
         (("corpus", "--pattern", "(a"), "(a"),
@@ -91,7 +93,7 @@ def test_what_cannot_be_trained_is_said_and_nothing_is_written(fails, corpus, ou
 
 
 def test_stdin_that_is_not_utf8_is_called_by_its_name(fails, out):
-    assert "standard-input: not UTF-8" in fails("train", "-", "-o", out, stdin=b"na\xefve")
+    assert "standard input: document 1, byte 2 of the text: not UTF-8" in fails("train", "-", "-o", out, stdin=b"na\xefve")
 
 
 def test_existing_output_is_kept_unless_forced(run, fails, corpus, out):

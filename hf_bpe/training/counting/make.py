@@ -184,7 +184,7 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: Drop
             if not store.runs:
                 store.remove()  # nothing to go on from
             raise
-        streams = store.words() + ([] if before is None else [read_words(target)])
+        streams = store.words() + ([] if before is None else [read_words(target, before["checksum"])])
 
         def metadata() -> dict[str, Any]:
             earlier = ([], []) if before is None else (before["dropped"], before["weights"])

@@ -35,7 +35,7 @@ def bytes_of(size: int | str) -> int:
 def for_tables(limit: int) -> int:
     """How large tables of counts may be before they are put aside.
 
-    A third of what buffers leave: a table that grows is there twice, the new one twice as large as the old. Under a small limit,
-    buffers are what they are, and an eighth is for tables.
+    A quarter of what buffers leave: a table that grows is there twice, the new one twice as large as the old, and tables are sorted
+    beside themselves. Under a small limit, buffers are what they are, and a tenth is for tables.
     """
-    return max((limit - _BUFFERS) // 3, limit // 8)
+    return max((limit - _BUFFERS) // 4, limit // 10)

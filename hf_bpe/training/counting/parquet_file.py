@@ -19,9 +19,10 @@ from hf_bpe.errors import FormatError
 from hf_bpe.training.counting.merging import exact_sum, joined
 from hf_bpe.training.words import Words
 
-__all__ = ["Totals", "need_pyarrow", "read_metadata", "read_words", "write_words"]
+__all__ = ["Totals", "need_pyarrow", "read_metadata", "read_words", "sealed", "write_words"]
 
 _KEY = b"hf_bpe.word_counts"
+_SEAL = "metadata_checksum"
 _VERSION = 1
 _READ_WORDS = 1 << 17
 _GROUP_WORDS = 1 << 20
@@ -89,7 +90,7 @@ def write_words(path: Path, blocks: Iterator[Words], metadata: Callable[[], dict
                 totals.add(words)
                 writer.write_table(arrow.Table.from_batches([_record_batch(arrow, schema, words)], schema))
             described = {"format": "hf-bpe word counts", "version": _VERSION, **metadata(), **totals.to_json()}
-            writer.add_key_value_metadata({_KEY: json.dumps(described, ensure_ascii=True)})
+            writer.add_key_value_metadata({_KEY: json.dumps(sealed(described))})
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -124,18 +125,29 @@ def _record_batch(arrow: Any, schema: Any, words: Words) -> Any:
     return arrow.RecordBatch.from_arrays([column, arrow.array(words.counts)], schema=schema)
 
 
+def sealed(described: dict[str, Any]) -> dict[str, Any]:
+    """A description with a checksum over the rest of it."""
+    rest = {name: value for name, value in described.items() if name != _SEAL}
+    return rest | {_SEAL: f"blake2b-256:{_hash(json.dumps(rest, sort_keys=True).encode()).hexdigest()}"}
+
+
 def read_metadata(path: Path) -> dict[str, Any]:
     """What a word-count file says of itself. Raises `FormatError` for another file or another version."""
     with _opened(path) as file:
         return _metadata(path, file)
 
 
-def read_words(path: Path) -> Iterator[Words]:
-    """The words of a file, block by block. Raises `FormatError` where it is damaged, at the end if its checksum is wrong."""
+def read_words(path: Path, checksum: str) -> Iterator[Words]:
+    """The words of a file, block by block. Raises `FormatError` where it is damaged, at the end if its checksum is wrong.
+
+    checksum: what its metadata said when it was opened.
+    """
     totals = Totals()
     last = None
     with _opened(path) as file:
         described = _metadata(path, file)
+        if described.get("checksum") != checksum:
+            raise FormatError(f"{path}: holds other counts than when it was opened; load it again")
         for batch in file.iter_batches(_READ_WORDS, columns=["word", "count"]):
             words = _words_of(batch)
             if not words.size:
@@ -195,6 +207,8 @@ def _metadata(path: Path, file: Any) -> dict[str, Any]:
             f"{path}: word counts of version {described.get('version')!r}, and this hf-bpe reads version {_VERSION}; use the hf-bpe that "
             "wrote it, or count again"
         )
+    if described != sealed(described):
+        raise ValueError("the checksum of its metadata is wrong")
     schema = {field.name: str(field.type) for field in file.schema_arrow}
     if schema.keys() != {"word", "count"} or schema["word"] not in ("binary", "large_binary") or schema["count"] != "int64":
         raise ValueError(f"its columns are {schema}, not word (binary) and count (int64)")

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hf_bpe.errors import TrainingError
 
-__all__ = ["Weight", "as_integers"]
+__all__ = ["Weight", "as_fraction", "as_integers"]
 
 Weight: TypeAlias = int | float | str | Fraction
 
@@ -24,12 +24,13 @@ def as_integers(weights: Sequence[Weight], wanted: int) -> list[int]:
     """
     if isinstance(weights, str) or len(weights) != wanted:
         raise TrainingError(f"weights must be a list of {wanted} numbers, one for each counts, not {weights!r}")
-    fractions = list(map(_fraction, weights))
+    fractions = list(map(as_fraction, weights))
     scale = math.lcm(*(fraction.denominator for fraction in fractions))
     return [int(fraction * scale) for fraction in fractions]
 
 
-def _fraction(weight: Weight) -> Fraction:
+def as_fraction(weight: Weight) -> Fraction:
+    """A weight exactly. Raises `TrainingError` for what is no number above 0."""
     try:
         fraction = Fraction(str(weight) if isinstance(weight, float) else weight)
     except (ValueError, ZeroDivisionError, TypeError, OverflowError):

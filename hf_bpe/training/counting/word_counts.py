@@ -333,7 +333,7 @@ def _opened(path: Path) -> WordCounts:
     content = read_metadata(path)
     try:
         return WordCounts._of(
-            lambda: read_words(path),
+            lambda: read_words(path, content["checksum"]),
             CountRules.from_json(content["rules"]),
             sources=map(Counted.from_json, content["sources"]),
             left_out=[LeftOut(**left) for left in content["left_out"]],

@@ -15,8 +15,9 @@ from hf_bpe.errors import TrainingError
 from hf_bpe.files import write_atomically
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.counting.merging import exact_sum
 from hf_bpe.training.report.scripts import script_names, scripts_of
-from hf_bpe.training.report.usage import Merges, Usage, exact_sum, lengths_of, usage_of
+from hf_bpe.training.report.usage import Merges, Usage, usage_of
 from hf_bpe.training.words import Words
 
 __all__ = ["TRAINING", "TrainingReport", "check_target", "report_of"]
@@ -208,7 +209,7 @@ def _rare(spec: TokenizerSpec, usage: Usage) -> dict[str, int]:
 
 def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
     words = usage.words
-    script, lengths = scripts_of(words), lengths_of(words)
+    script, lengths = scripts_of(words), words.lengths
     sizes = {}
     for number, name in enumerate(script_names()):
         chosen = script == number

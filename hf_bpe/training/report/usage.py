@@ -17,9 +17,10 @@ import numpy.typing as npt
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import TrainingError
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.training.counting.merging import exact_sum
 from hf_bpe.training.words import Words
 
-__all__ = ["Merges", "Numbers", "Usage", "exact_sum", "lengths_of", "usage_of"]
+__all__ = ["Merges", "Numbers", "Usage", "usage_of"]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -87,7 +88,7 @@ class Usage:
     @cached_property
     def bytes(self) -> int:
         """Of all words, as often as they occur."""
-        return _weighted(lengths_of(self.words), self.words.counts)
+        return _weighted(self.words.lengths, self.words.counts)
 
     @cached_property
     def tokens_by_merges(self) -> npt.NDArray[np.float64]:
@@ -125,20 +126,6 @@ def _applied(merges: Merges, tokens: Numbers) -> Numbers:
         made[left] += made[new]
         made[right] += made[new]
     return np.array(applied, np.int64)
-
-
-def lengths_of(words: Words) -> Numbers:
-    """Of each word, in bytes."""
-    return np.diff(words.bounds)
-
-
-def exact_sum(counts: Numbers) -> int:
-    """The sum of counts, which may be more than 64 bits hold.
-
-    >>> exact_sum(np.array([2**62, 2**62, 2**62, 1]))
-    13835058055282163713
-    """
-    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
 
 
 def _weighted(lengths: Numbers, counts: Numbers) -> int:

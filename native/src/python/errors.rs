@@ -13,7 +13,9 @@ pub fn raise(py: Python<'_>, error: EngineError) -> PyErr {
         EngineError::Spec(_) | EngineError::Thread(_) | EngineError::Memory(_) | EngineError::TooManyMerges { .. } => {
             intern!(py, "HfBpeError")
         }
-        EngineError::TooManySymbols { .. } | EngineError::TooOften(_) | EngineError::NotUtf8 { .. } => intern!(py, "CorpusError"),
+        EngineError::TooManySymbols { .. } | EngineError::TooOften(_) | EngineError::TooFrequent { .. } | EngineError::NotUtf8 { .. } => {
+            intern!(py, "CorpusError")
+        }
         EngineError::Interrupted => return PyErr::take(py).unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
     };
     let made = py.import(intern!(py, "hf_bpe.errors")).and_then(|errors| errors.getattr(class)?.call1((error.to_string(),)));

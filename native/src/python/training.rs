@@ -62,17 +62,16 @@ impl WordCounter {
     fn absorb(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
         let mut other = other.try_borrow_mut()?;
         let other = &mut other.0;
-        py.detach(|| self.0.absorb(other));
-        Ok(())
+        run(py, usize::MAX, || self.0.absorb(other))
     }
 
     /// The arrays of `Words`.
-    fn take_words<'py>(&mut self, py: Python<'py>) -> WordArrays<'py> {
-        arrays(py, py.detach(|| self.0.take_words()))
+    fn take_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || self.0.take_words())?))
     }
 
-    fn take_sorted_words<'py>(&mut self, py: Python<'py>) -> WordArrays<'py> {
-        arrays(py, py.detach(|| sorted(self.0.take_words().view())))
+    fn take_sorted_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
+        Ok(arrays(py, run(py, usize::MAX, || Ok(sorted(self.0.take_words()?.view())))?))
     }
 }
 

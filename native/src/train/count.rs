@@ -1,34 +1,44 @@
 //! Counting pieces, on several threads, with 64-bit counts. Memory grows with the distinct pieces, not with the text.
 
-use hashbrown::{HashMap, HashTable, hash_table::Entry};
+use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
-    cache::{PackedPiece, hash, pack, unpack},
+    cache::{pack, unpack},
     error::EngineError,
     normalize::Normalizer,
     parallel::share_out,
-    split::Splitter,
-    train::words::Words,
+    split::{Piece, Splitter},
+    train::{
+        packed::{PackedCounts, RUN},
+        words::Words,
+    },
 };
 
 /// Counts of one thread.
 #[derive(Debug, Default)]
 struct Counts {
-    packed: HashTable<(PackedPiece, i64)>,
+    packed: PackedCounts,
     long: HashMap<Vec<u8>, i64, FxBuildHasher>,
 }
 
 impl Counts {
-    #[inline]
-    fn add_packed(&mut self, piece: PackedPiece, times: i64) {
-        match self.packed.entry(hash(piece), |known| known.0 == piece, |known| hash(known.0)) {
-            Entry::Occupied(mut known) => known.get_mut().1 += times,
-            Entry::Vacant(free) => {
-                free.insert((piece, times));
+    /// Counts some pieces of a text, a few of them at a time: all their places in the table are called for before the first is looked at, so
+    /// that the memory accesses overlap.
+    fn add_run(&mut self, text: &[u8], pieces: &[Piece]) -> Result<(), EngineError> {
+        for pieces in pieces.chunks(RUN) {
+            self.packed.reserve(RUN)?;
+            let mut found = [(0, 0); RUN];
+            for (&(start, end), found) in pieces.iter().zip(&mut found) {
+                match pack(text, start as usize, end as usize) {
+                    Some(piece) => *found = (piece, self.packed.call_for(piece)),
+                    None => self.add_long(&text[start as usize..end as usize], 1),
+                }
             }
+            found.into_iter().filter(|(piece, _)| *piece != 0).for_each(|(piece, place)| self.packed.add(piece, place, 1));
         }
+        Ok(())
     }
 
     fn add_long(&mut self, piece: &[u8], times: i64) {
@@ -38,23 +48,15 @@ impl Counts {
     /// The memory it holds, in bytes.
     fn nbytes(&self) -> usize {
         let long: usize = self.long.keys().map(Vec::capacity).sum();
-        self.packed.allocation_size() + self.long.allocation_size() + long
+        self.packed.nbytes() + self.long.allocation_size() + long
     }
 
-    fn add(&mut self, piece: &[u8], times: i64) {
-        match pack(piece, 0, piece.len()) {
-            Some(packed) => self.add_packed(packed, times),
-            None => self.add_long(piece, times),
-        }
-    }
-
-    fn absorb(&mut self, other: Self) {
-        for (piece, times) in other.packed {
-            self.add_packed(piece, times);
-        }
+    fn absorb(&mut self, other: Self) -> Result<(), EngineError> {
+        self.packed.absorb(&other.packed)?;
         for (piece, times) in other.long {
             *self.long.entry(piece).or_insert(0) += times;
         }
+        Ok(())
     }
 }
 
@@ -73,10 +75,13 @@ impl Shard {
             let normalised = normalizer.apply(text)?;
             let text = normalizer.prefixed(&normalised);
             let bytes = text.as_bytes();
-            splitter.for_each(&text, |start, end| match pack(bytes, start, end) {
-                Some(piece) => counts.add_packed(piece, 1),
-                None => counts.add_long(&bytes[start..end], 1),
-            })
+            let mut outcome = Ok(());
+            splitter.for_each_run(&text, &mut |pieces| {
+                if outcome.is_ok() {
+                    outcome = counts.add_run(bytes, pieces);
+                }
+            })?;
+            outcome
         })
     }
 }
@@ -113,20 +118,21 @@ impl WordCounter {
     }
 
     /// Adds what another counter has counted, which begins anew.
-    pub fn absorb(&mut self, other: &mut Self) {
-        let Some(first) = self.shards.first_mut() else { return std::mem::swap(&mut self.shards, &mut other.shards) };
-        other.take_words().view().iter().for_each(|(piece, times)| first.counts.add(piece, times));
+    pub fn absorb(&mut self, other: &mut Self) -> Result<(), EngineError> {
+        let Some(first) = self.shards.first_mut() else {
+            std::mem::swap(&mut self.shards, &mut other.shards);
+            return Ok(());
+        };
+        other.shards.drain(..).try_for_each(|shard| first.counts.absorb(shard.counts))
     }
 
     /// The distinct pieces and how often each was seen, in no order; counting begins anew.
-    pub fn take_words(&mut self) -> Words {
+    pub fn take_words(&mut self) -> Result<Words, EngineError> {
         let mut shards = self.shards.drain(..).map(|shard| shard.counts);
         let mut all = shards.next().unwrap_or_default();
-        shards.for_each(|counts| all.absorb(counts));
+        shards.try_for_each(|counts| all.absorb(counts))?;
         let mut words: Words = all.long.iter().map(|(piece, times)| (piece.as_slice(), *times)).collect();
-        for (piece, times) in all.packed {
-            words.push(&unpack(piece), times);
-        }
-        words
+        all.packed.iter().for_each(|(piece, times)| words.push(&unpack(piece), times));
+        Ok(words)
     }
 }

@@ -2,8 +2,11 @@
 
 mod count;
 mod learn;
+mod packed;
+mod pairs;
 mod rules;
 mod sorted;
+mod symbols;
 mod words;
 
 pub use count::WordCounter;
