@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	cd native && cargo test --quiet --no-default-features --tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,9 @@ from hf_bpe.spec import TokenizerSpec
 __all__ = ["encode_files"]
 
 MEMORY = "1GB"
+
+_PATIENCE_SECONDS = 120.0
+_POLL_SECONDS = 0.5
 
 
 def encode_files(
@@ -129,6 +133,7 @@ class _Part:
 
 def _encode_part(spec: TokenizerSpec, part: _Part, settings: Settings, num_threads: int) -> None:
     """A task: encodes some files."""
+    _wait_for(part.folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of documents left out, which the index counts: the driver warns of all at once
         encode_here(
@@ -151,6 +156,19 @@ def _encode_part(spec: TokenizerSpec, part: _Part, settings: Settings, num_threa
                 f"{source.path}: is not, on the machine that encodes it, the file that was found where the run was started; it was changed "
                 "since, or is another file there"
             )
+
+
+def _wait_for(folder: Path) -> None:
+    """Wait until nobody writes to a folder. A task of a driver that was stopped may still do so: Ray ends it within seconds."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            with locked(folder):
+                return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_POLL_SECONDS)
 
 
 def _complete(folder: Path, index: Index, parts: Sequence[_Part]) -> None:

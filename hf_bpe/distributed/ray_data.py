@@ -42,8 +42,12 @@ def count_blocks(cluster: Cluster, dataset: Any, reading: Reading, folder: Path)
         batch_size=None,
         num_cpus=cluster.cpus,
     )
+    rows = []
     with cluster.translated("counting a Ray dataset"):
-        rows = list(counted.iter_rows())
+        for row in counted.iter_rows():
+            if row["wrong"]:
+                raise CorpusError(f"{row['wrong']} (in a block of the Ray dataset)")
+            rows.append(row)
     # Sorted by what they hold: the record of sources shall not depend on who was first.
     return [Run(row["run"]) for row in sorted(rows, key=lambda row: (row["crc32"], row["text_bytes"]))]
 
@@ -54,8 +58,11 @@ def _check_column(columns: Sequence[str], reading: Reading) -> None:
 
 
 def _count_block(table: Any, reading: Reading, folder: Path) -> dict[str, list[Any]]:
-    _check_column(table.column_names, reading)
-    counts = reading.count(iter(table.column(reading.text_field).to_pylist()))
+    try:
+        _check_column(table.column_names, reading)
+        counts = reading.count(iter(table.column(reading.text_field).to_pylist()))
+    except CorpusError as error:  # raised here, it would come back as one of Ray Data's, with a page of its frames
+        return {"run": [""], "text_bytes": [0], "crc32": [0], "wrong": [str(error)]}
     counts.sources = tuple(replace(source, name=_NAME, source={"texts of": _NAME}) for source in counts.sources)
     name = f"block-{secrets.token_hex(16)}.parquet"
     counts.save(folder / name)
@@ -63,4 +70,5 @@ def _count_block(table: Any, reading: Reading, folder: Path) -> dict[str, list[A
         "run": [name],
         "text_bytes": [sum(source.text_bytes for source in counts.sources)],
         "crc32": [sum(source.crc32 for source in counts.sources)],
+        "wrong": [""],
     }

@@ -39,7 +39,9 @@ def learn(
             is_first = number == 0
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
-            merges = _merges_of(stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar)
+            merges = _merges_of(
+                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar
+            )
             bar.update(len(merges) - bar.n)
     return merges
 

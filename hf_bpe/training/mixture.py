@@ -84,7 +84,9 @@ class Mixture:
         for what, given in (("weights", self.weights), ("shares", self.shares), ("sample", self.sample)):
             unknown = [name for name in given if name not in self.sources]
             if unknown:
-                raise TrainingError(f"{what} names {unknown[0]!r}, which is no source; there are {', '.join(map(repr, self.sources))}")
+                raise TrainingError(
+                    f"{what} names {unknown[0]!r}, which is no source; there are {', '.join(map(repr, self.sources))}"
+                )
         if self.weights and self.shares:
             raise TrainingError("weights and shares both say how much a source counts; give one of them")
         without = [name for name in self.sources if name not in self.shares]

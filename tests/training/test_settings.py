@@ -93,7 +93,9 @@ def test_forbidden_patterns_are_searched_in_tokens(train):
     assert made(train(["éèéè"], 258, forbidden_patterns=[r"[^\x00-\x7f]"], shortfall="reserve")) == []
 
 
-@pytest.mark.parametrize(("digits", "tokens"), [("single", []), ("up to three", ["00", "200"]), ("right-aligned", ["00", "000"])])
+@pytest.mark.parametrize(
+    ("digits", "tokens"), [("single", []), ("up to three", ["00", "200"]), ("right-aligned", ["00", "000"])]
+)
 def test_digits_are_learnt_in_their_groups(train, digits, tokens):
     spec = train(["2000", "2000"], 258, pattern=r"\p{N}+|\P{N}+", digits=digits, shortfall="reserve")
     assert made(spec)[:2] == tokens[:2]
@@ -146,7 +148,13 @@ def test_given_merges_of_unknown_tokens_are_refused():
 
     with pytest.raises(hf_bpe.HfBpeError, match="merge 1 uses"):
         native.learn_merges(
-            Words.of([(b"ab", 2)]), 3, min_frequency=1, max_token_length=None, first_seen=False, progress=len, start=[(97, 98), (257, 97)]
+            Words.of([(b"ab", 2)]),
+            3,
+            min_frequency=1,
+            max_token_length=None,
+            first_seen=False,
+            progress=len,
+            start=[(97, 98), (257, 97)],
         )
 
 
@@ -198,7 +206,8 @@ def test_contradictions_are_refused_before_any_text_is_read(options, message):
 
 
 @pytest.mark.parametrize(
-    "options", [{"digits": "pairs"}, {"digits": "single", "pattern": r"\w+"}, {"forbidden_patterns": ["("]}, {"superwords": "a*"}]
+    "options",
+    [{"digits": "pairs"}, {"digits": "single", "pattern": r"\w+"}, {"forbidden_patterns": ["("]}, {"superwords": "a*"}],
 )
 def test_patterns_are_checked_before_any_text_is_read(options):
     with pytest.raises(PatternError):
@@ -236,7 +245,9 @@ def test_like_a_superword_tokenizer_has_both_stages_again():
 
 
 def test_like_a_tokenizer_that_was_not_trained_here():
-    spec = byte_level_settings({}, like=hf_bpe.TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"a|[^a]+"))
+    spec = byte_level_settings(
+        {}, like=hf_bpe.TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"a|[^a]+")
+    )
     assert spec == ByteLevelSettings(pattern=r"a|[^a]+")
 
 
