@@ -10,17 +10,31 @@ from hf_bpe.patterns import find_named_pattern
 
 __all__ = ["can_cut", "last_cut", "normalizes_parts"]
 
-# A published pattern always starts a piece at an ASCII letter or digit that follows a line break, and splits what stands
+# A published pattern always starts a piece at a letter or ASCII digit that follows a line break, and splits what stands
 # before it as it would at the end of the text, provided the line break does not follow other white space: no alternative
 # reaches over the break, and the only look-ahead, \s+(?!\S), cannot shorten a run of one. Hence text may be cut there.
-_IN_TEXT = re.compile(r"(?<=\S\n)(?=[A-Za-z0-9])")
-_IN_UTF8 = re.compile(rb"(?<=[!-~]\n)(?=[A-Za-z0-9])")  # a byte beyond ASCII may be the last of white space
+# The letters are those that most lines begin with: ASCII, alpha to omega, Cyrillic, Hebrew, Arabic, Devanagari, kana, Han, Hangul.
+_IN_TEXT = re.compile(
+    r"(?<=\S\n)(?=[A-Za-z0-9\u03B1-\u03C9\u0410-\u044F\u05D0-\u05EA\u0627-\u063A\u0641-\u064A\u0905-\u0939\u3041-\u3096"
+    r"\u30A1-\u30FA\u4E00-\u9FBF\uAC00-\uD77F])"
+)
+_IN_UTF8 = re.compile(
+    rb"""(?:(?<=[\x00-\x08\x0E-\x1B!-\x7F]\n) | (?<=[\x80-\xBF]\n)  # the last byte of a character that is none of the white space beyond ASCII:
+            (?<!\xC2[\x85\xA0]\n) (?<!\xE1\x9A\x80\n) (?<!\xE2\x80[\x80-\x8A\xA8\xA9\xAF]\n) (?<!\xE2\x81\x9F\n) (?<!\xE3\x80\x80\n))
+         (?= [A-Za-z0-9] | \xCE[\xB1-\xBF] | \xCF[\x80-\x89] | \xD0[\x90-\xBF] | \xD1[\x80-\x8F] | \xD7[\x90-\xAA]
+           | \xD8[\xA7-\xBA] | \xD9[\x81-\x8A] | \xE0\xA4[\x85-\xB9]
+           | \xE3\x81[\x81-\xBF] | \xE3\x82[\x80-\x96\xA1-\xBF] | \xE3\x83[\x80-\xBA]
+           | \xE4[\xB8-\xBF][\x80-\xBF] | [\xE5-\xE8][\x80-\xBF]{2} | \xE9[\x80-\xBE][\x80-\xBF]
+           | \xEA[\xB0-\xBF][\x80-\xBF] | [\xEB-\xEC][\x80-\xBF]{2} | \xED[\x80-\x9D][\x80-\xBF])""",
+    re.VERBOSE,
+)
 
-_SEARCHED = 1 << 16
-"""Characters or bytes at the end of a text that nearly always hold a cut; a text in which they do not is kept whole."""
+_SEARCHED = 1 << 11, 1 << 16
+"""Characters or bytes at the end of a text that often hold a cut, and that nearly always do: a text in which those do not is kept whole.
+Searching the many at once took a seventh of the time of counting words."""
 
 
-# Nothing joins with a line break or an ASCII letter in front of it, and what is no white space does not end in some once these
+# Nothing joins with a line break in front of it, and what is no white space does not end in some once these
 # are done. Stripped marks could uncover white space, and the others depend on where a text begins or on more of it.
 _NORMALIZES_PARTS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}
 
@@ -38,7 +52,7 @@ def can_cut(pattern: str | None, normalizer: Sequence[NormalizerStep] = (), add_
 
 
 def normalizes_parts(normalizer: Sequence[NormalizerStep], add_prefix_space: bool) -> bool:
-    """Whether the parts of a text are normalised as the whole is, if an ASCII letter follows each part.
+    """Whether the parts of a text are normalised as the whole is, if a letter follows each part.
 
     >>> normalizes_parts(["NFC", "Lowercase"], False), normalizes_parts(["Strip"], False)
     (True, False)
@@ -53,6 +67,10 @@ def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     (8, 0)
     """
     end = len(text) if end is None else end
-    start = max(0, end - _SEARCHED)
-    found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
-    return max((match.start() for match in found), default=0)
+    for searched in _SEARCHED:
+        start = max(0, end - searched)
+        found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
+        last = max((match.start() for match in found), default=0)
+        if last:
+            return last
+    return 0

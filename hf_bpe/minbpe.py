@@ -15,7 +15,9 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NoReturn, TypeAlias
 
 import conversion
@@ -24,7 +26,7 @@ from conversion.minbpe import model_file, read_pattern, written_pattern
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.backends import load_native
 from hf_bpe.engine.reference import train_merges
-from hf_bpe.errors import EncodingError, FormatError, SpecError, TrainingError
+from hf_bpe.errors import EncodingError, FormatError, SpecError, TrainingError, some
 from hf_bpe.files import read_bytes, write_atomically
 from hf_bpe.patterns import NAMED_PATTERNS, find_named_pattern
 from hf_bpe.spec import AddedToken, TokenizerSpec
@@ -38,6 +40,9 @@ __all__ = [
     "BasicTokenizer",
     "GPT4Tokenizer",
     "RegexTokenizer",
+    "Tokenizer",
+    "get_stats",
+    "merge",
 ]
 
 GPT2_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
@@ -59,7 +64,34 @@ AllowedSpecial: TypeAlias = Literal["all", "none", "none_raise"] | Collection[st
 _BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
-class _Tokenizer:
+def get_stats(ids: Sequence[int], counts: dict[tuple[int, int], int] | None = None) -> dict[tuple[int, int], int]:
+    """How often each pair of neighbours stands in the ids, added to `counts` if given.
+
+    >>> get_stats([1, 2, 3, 1, 2])
+    {(1, 2): 2, (2, 3): 1, (3, 1): 1}
+    """
+    counts = {} if counts is None else counts
+    for pair in pairwise(ids):
+        counts[pair] = counts.get(pair, 0) + 1
+    return counts
+
+
+def merge(ids: Sequence[int], pair: tuple[int, int], idx: int) -> list[int]:
+    """The ids with `idx` in place of every such pair, from left to right.
+
+    >>> merge([1, 2, 3, 1, 2], (1, 2), 4)
+    [4, 3, 4]
+    """
+    merged: list[int] = []
+    place = 0
+    while place < len(ids):
+        found = tuple(ids[place : place + 2]) == tuple(pair)
+        merged.append(idx if found else ids[place])
+        place += 2 if found else 1
+    return merged
+
+
+class Tokenizer:
     """What the three have in common: a spec, seen as minbpe shows it."""
 
     def __init__(self, pattern: str) -> None:
@@ -70,6 +102,8 @@ class _Tokenizer:
 
     def _use(self, spec: TokenizerSpec) -> None:
         self._encoder = Encoder(spec)
+        self._merges: Mapping[tuple[int, int], int] | None = None
+        self._vocab: Mapping[int, bytes] | None = None
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -77,26 +111,31 @@ class _Tokenizer:
         return self._encoder.spec
 
     @property
-    def merges(self) -> dict[tuple[int, int], int]:
+    def merges(self) -> Mapping[tuple[int, int], int]:
         """Pair of ids -> the id that it becomes, in the order learnt."""
-        ids = self.spec.vocab
-        return {(ids[left], ids[right]): ids[left + right] for left, right in self.spec.merges}
+        if self._merges is None:
+            ids = self.spec.vocab
+            self._merges = MappingProxyType({(ids[left], ids[right]): ids[left + right] for left, right in self.spec.merges})
+        return self._merges
 
     @property
-    def vocab(self) -> dict[int, bytes]:
+    def vocab(self) -> Mapping[int, bytes]:
         """Id -> bytes, special tokens last."""
-        tokens = sorted((token_id, token) for token, token_id in self.spec.vocab.items())
-        return dict(tokens) | {token_id: token.encode() for token, token_id in self.special_tokens.items()}
+        if self._vocab is None:
+            tokens = sorted((token_id, token) for token, token_id in self.spec.vocab.items())
+            special = {token_id: token.encode() for token, token_id in self.special_tokens.items()}
+            self._vocab = MappingProxyType(dict(tokens) | special)
+        return self._vocab
 
     @property
-    def special_tokens(self) -> dict[str, int]:
+    def special_tokens(self) -> Mapping[str, int]:
         """Text -> id of the special tokens."""
-        return dict(self.spec.special_tokens)
+        return self.spec.special_tokens
 
     @property
-    def inverse_special_tokens(self) -> dict[int, str]:
+    def inverse_special_tokens(self) -> Mapping[int, str]:
         """Id -> text of the special tokens."""
-        return {token_id: token for token, token_id in self.special_tokens.items()}
+        return MappingProxyType({token_id: token for token, token_id in self.special_tokens.items()})
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
         """Learn `vocab_size - 256` merges from a text, in place of those known so far.
@@ -105,6 +144,13 @@ class _Tokenizer:
         """
         if vocab_size < 256:
             raise TrainingError(f"vocab_size is {vocab_size}; the 256 bytes are tokens already, so it must be 256 or more")
+        taken = [f"{token!r}: {token_id}" for token, token_id in self.special_tokens.items() if token_id < vocab_size]
+        if taken:
+            raise SpecError(
+                [
+                    f"with vocab_size={vocab_size} merges take the ids of special tokens: {some(taken)}; register those afterwards"
+                ]
+            )
         words = Counter(piece.encode() for piece in self._encoder.pretokenize(text))
         merges = _learn(words, vocab_size - 256)
         if len(merges) < vocab_size - 256:
@@ -162,7 +208,7 @@ class _Tokenizer:
         return "".join(lines)
 
 
-class BasicTokenizer(_Tokenizer):
+class BasicTokenizer(Tokenizer):
     """Merges over the whole text, which is not split. No special tokens.
 
     >>> BasicTokenizer().encode("hi")
@@ -184,10 +230,10 @@ class BasicTokenizer(_Tokenizer):
             raise FormatError(
                 f"{model_file}: it has a pattern or special tokens, which a BasicTokenizer has not; load it with RegexTokenizer"
             )
-        self._encoder = loaded._encoder
+        self._use(loaded.spec)
 
 
-class RegexTokenizer(_Tokenizer):
+class RegexTokenizer(Tokenizer):
     """Splits text first, and merges within the pieces; has special tokens.
 
     pattern: in the syntax of the `regex` module; GPT-4's if not given. Raises `ConversionRefused` for one that is not run here.
@@ -244,7 +290,7 @@ class GPT4Tokenizer(RegexTokenizer):
 
     def __init__(self, encoding: str = "cl100k_base") -> None:
         self.pattern = GPT4_SPLIT_PATTERN
-        self._encoder = get_encoding(encoding).encoder
+        self._use(get_encoding(encoding).spec)
         if find_named_pattern(self.spec.pattern) is not NAMED_PATTERNS["cl100k"] or len(self.spec.vocab) != _GPT4_RANKS:
             raise EncodingError(
                 f"{encoding!r} is no cl100k_base, whose ranks and pattern GPT-4 has; for others use hf_bpe.tiktoken.get_encoding"
@@ -285,7 +331,7 @@ def _learn(words: dict[bytes, int], num_merges: int) -> list[tuple[int, int]]:
     if native is None:
         return train_merges(words, num_merges, ties="first seen")
     merges: list[tuple[int, int]] = native.learn_merges(
-        Words.of(words.items()), num_merges, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+        Words.of(words.items()), num_merges, min_frequency=1, max_token_length=None, ties="first seen", progress=lambda _: None
     )
     return merges
 

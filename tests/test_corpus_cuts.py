@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+import regex
 
 import hf_bpe
 from hf_bpe import cuts
@@ -18,29 +19,43 @@ from tests.support.vocabularies import byte_spec
 
 PATTERNS = [name for name in hf_bpe.NAMED_PATTERNS if name != "none"]
 AFTER = "aZsStTmMdDrRlLvVkK09"
+AFTER_TOO = "αωАяאתاينअहぁんァヺ一龥가힣"  # the other letters behave alike: no pattern tells letters of one script apart
 
 
 def cuts_of(text: str) -> list[int]:
     return [match.start() for match in cuts._IN_TEXT.finditer(text)]
 
 
-def test_bytes_are_cut_where_text_is_but_not_behind_what_may_be_white_space() -> None:
-    text = "a\nb \nc\u3000\nd\u00e9\ne.\nf"
-    content = bytearray(text.encode())
-    found = [len(content[: match.start()].decode()) for match in cuts._IN_UTF8.finditer(content)]
-    assert (cuts_of(text), found) == ([2, 11, 14], [2, 14])
-    assert cuts.last_cut(content, len(content) - 1) == 2
+def test_bytes_are_cut_where_text_is() -> None:
+    """Between every character and an ASCII letter, and the other way round."""
+    for code_point in range(0x110000):
+        if not 0xD800 <= code_point < 0xE000:
+            for text in (f"{chr(code_point)}\na", f"a\n{chr(code_point)}"):
+                found = [match.start() for match in cuts._IN_UTF8.finditer(text.encode())]
+                assert found == [len(text[:place].encode()) for place in cuts_of(text)], ascii(text)
+    content = bytearray("a\nb \nc\u3000\nd\u00e9\ne.\n\u4e2d".encode())
+    assert cuts.last_cut(content) == len(content) - 3
+    assert cuts.last_cut(content, len(content) - 4) == 14
+
+
+def test_only_letters_and_ascii_digits_begin_a_part() -> None:
+    begin = [chr(code_point) for code_point in range(0x110000) if cuts_of(f"a\n{chr(code_point)}")]
+    assert len(begin) > 30_000
+    assert all(regex.fullmatch(r"[\p{L}0-9]", character) for character in begin)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_no_cut_changes_a_piece(name: str) -> None:
     encoder = hf_bpe.Encoder(byte_spec(name), engine="native")
     choose = random.Random(6)
-    texts = [before + space + "\n" + after for before in TROUBLE for space in ("", *WHITE_SPACE) for after in AFTER]
+    texts = [before + space + "\n" + after for before in TROUBLE for space in ("", *WHITE_SPACE) for after in AFTER + AFTER_TOO]
     for _ in range(5000):
         spaces = "".join(choose.choices(["\n", "\n", "\n", *WHITE_SPACE], k=choose.randint(1, 4)))
         texts.append(
-            "".join(choose.choices(TROUBLE, k=3)) + spaces + choose.choice(AFTER) + "".join(choose.choices(TROUBLE, k=2))
+            "".join(choose.choices(TROUBLE, k=3))
+            + spaces
+            + choose.choice(AFTER + AFTER_TOO)
+            + "".join(choose.choices(TROUBLE, k=2))
         )
     places = [(text, cut) for text in texts for cut in cuts_of(text)]
     assert len(places) > 3_000
@@ -106,6 +121,7 @@ def test_a_cut_changes_no_piece_of_normalised_text(step: str) -> None:
     assert cuts.can_cut(spec.pattern, spec.normalizer)
     encoder = hf_bpe.Encoder(spec, engine="native")
     parts = [f"{character}\na" for character in varied_code_points() if not character.isspace()]
+    parts += [f"a\n{character}" for character in varied_code_points() if cuts_of(f"a\n{character}")]
     pieces = [piece for part in parts for piece in (*encoder.pretokenize(part[:-1]), *encoder.pretokenize(part[-1]))]
     assert [piece for part in parts for piece in encoder.pretokenize(part)] == pieces
 

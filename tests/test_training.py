@@ -224,4 +224,6 @@ def test_interrupt_while_merging_passes_through() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        native.learn_merges(counter.take_words(), 1000, min_frequency=1, max_token_length=None, first_seen=False, progress=stop)
+        native.learn_merges(
+            counter.take_words(), 1000, min_frequency=1, max_token_length=None, ties="lowest ids", progress=stop
+        )

@@ -59,7 +59,8 @@ def canonicalise(encoder: Encoder, ids: Sequence[int]) -> list[int]:
 class Drift(NamedTuple):
     """Where ids part from those of their text.
 
-    place: the first id that differs, counted from the beginning of the prompt. byte: where its text begins. ids: those up to the next
+    place: the first id that differs, counted from the beginning of the prompt. byte: where its text
+    begins, in the decoded one. ids: those up to the next
     place where both have a border. canonical: what encoding gives there. in_prompt: whether an id of the prompt is among them.
     """
 
@@ -93,7 +94,7 @@ def canonical_drift(encoder: Encoder, prompt_ids: Sequence[int], completion_ids:
     common = min({*ends[first:]} & {*others[first:]}, default=None)
     stop = ends.index(common, first) + 1 if common is not None else len(ids)
     other_stop = others.index(common, first) + 1 if common is not None else len(canonical)
-    begin = ends[first - 1] if first else 0
+    begin = len(encoder.decode_bytes(ids[:first]))
     return Drift(first, begin, ids[first:stop], canonical[first:other_stop], first < len(prompt))
 
 

@@ -44,7 +44,7 @@ def encode_with_completions(
     *,
     allowed_special: SpecialTokens | None = None,
     disallowed_special: SpecialTokens | None = None,
-    limit: int = 200_000,
+    limit: int = 1_000_000,
 ) -> Completions:
     """The stable ids of a text, and all that its end can become.
 
@@ -53,7 +53,7 @@ def encode_with_completions(
     space, a handful behind a few letters. The rest is merged again for each of its last
     places and encoded again for each run, so a long one costs more: 10 s behind 1,000 spaces.
 
-    limit: how many runs to look at before giving up. Raises `ValueError` for what is no such number; `BorderError` beyond it, and for
+    limit: how many tokens and pairs of tokens to look at before giving up; more than there are runs. Raises `ValueError` for what is no such number; `BorderError` beyond it, and for
     tokenizers of which this cannot be proved, with the one reason: besides those of `stable_part`, with normalizers, stages, patterns that
     leave text out, added tokens that take white space along; and, of SentencePiece models, those that remove spaces or have
     user-defined or unused pieces. Raises what `Encoder.encode` does.
@@ -66,7 +66,7 @@ def encode_with_completions(
     """
     check_encoder(encoder)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ValueError(f"limit must be how many runs to look at, an int of at least 1, not {limit!r}")
+        raise ValueError(f"limit must be how many tokens to look at, an int of at least 1, not {limit!r}")
     allowed, _ = encoder.special_sets(allowed_special, disallowed_special)
     added = AddedTokens(encoder.spec, allowed, ())
     obstacle = obstacle_to_completions(encoder.spec, added)

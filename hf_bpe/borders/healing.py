@@ -11,6 +11,7 @@ from hf_bpe.borders.stable import stable_part
 from hf_bpe.borders.supported import check_encoder
 from hf_bpe.borders.tables import tables_of
 from hf_bpe.engine import Encoder, SpecialTokens
+from hf_bpe.errors import BorderError
 from hf_bpe.pieces import SPACE_SYMBOL
 
 if TYPE_CHECKING:
@@ -119,13 +120,16 @@ def warn_trailing_space(
     True
     """
     check_encoder(encoder)
-    ids = encoder.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+    encoder.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)  # raises where it does
     if not text[-1:].isspace():
         return False
     # What follows may spell a token that raises; only how the text before it is encoded matters.
     allowed, _ = encoder.special_sets(allowed_special, disallowed_special)
     options: Any = {"allowed_special": allowed, "disallowed_special": ()}
-    follower = next((c for c in _followers(encoder, text) if encoder.encode(text + c, **options)[: len(ids)] != ids), None)
+    # Nothing of the text changes before the place where it may be cut, so only the rest is encoded again and again.
+    rest = _rest_of(encoder, text, options)
+    ids = encoder.encode(rest, **options)
+    follower = next((c for c in _followers(encoder, rest) if encoder.encode(rest + c, **options)[: len(ids)] != ids), None)
     if follower is None:
         return False
     warnings.warn(
@@ -135,6 +139,14 @@ def warn_trailing_space(
         stacklevel=2,
     )
     return True
+
+
+def _rest_of(encoder: Encoder, text: str, options: dict[str, Any]) -> str:
+    """The end of a text that is encoded as if it were a text of its own; all of it where that is not known of any part."""
+    try:
+        return stable_part(encoder, text, **options).rest
+    except BorderError:
+        return text
 
 
 def _followers(encoder: Encoder, text: str) -> Iterator[str]:

@@ -55,8 +55,8 @@ class Search:
         self._left -= number
         if self._left < 0:
             raise BorderError(
-                f"the end of the text, {self._rest[-40:]!r}, can become more than limit={self._limit:,} runs of ids; raise the limit, or "
-                "cut the text before its last white space"
+                f"what the end of the text, {self._rest[-40:]!r}, can become was not found within limit={self._limit:,} tokens looked at; raise "
+                "the limit, or cut the text before its last white space"
             )
 
     def _try(self, ids: tuple[int, ...], behind: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hf_bpe.borders.supported import check_encoder
 from hf_bpe.engine import Encoder, SpecialTokens
@@ -38,7 +38,8 @@ def stable_part(
     StablePart(ids=[97, 32], rest='bc')
     """
     check_encoder(encoder)
-    stream = StreamingEncoder(encoder, allowed_special=allowed_special, disallowed_special=disallowed_special)
+    sets: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+    stream = StreamingEncoder(encoder, **sets, rest_alone=True)
     if not stream.is_streaming:
         reason = obstacle_of(encoder, *encoder.special_sets(allowed_special, disallowed_special))
         raise BorderError(f"nothing can be proved of texts of this tokenizer: {reason}. Encode the text when it is complete")

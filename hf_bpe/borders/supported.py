@@ -7,6 +7,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.normalizers import Prepend, Replace
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.streaming.added import AddedTokens
+from hf_bpe.streaming.rules import its_encoder
 
 __all__ = ["check_encoder", "doubt_of_reencoding", "is_fixed_when_repeated", "obstacle_to_completions"]
 
@@ -19,9 +20,8 @@ def check_encoder(encoder: object) -> None:
     TypeError: the borders of texts are those of an Encoder, not of a str; make one with hf_bpe.Encoder(spec)
     """
     if not isinstance(encoder, Encoder):
-        raise TypeError(
-            f"the borders of texts are those of an Encoder, not of a {type(encoder).__name__}; make one with hf_bpe.Encoder(spec)"
-        )
+        remedy = its_encoder(encoder) or "; make one with hf_bpe.Encoder(spec)"
+        raise TypeError(f"the borders of texts are those of an Encoder, not of a {type(encoder).__name__}{remedy}")
 
 
 def obstacle_to_completions(spec: TokenizerSpec, added: AddedTokens) -> str | None:

@@ -4,7 +4,7 @@ A text with lone surrogates counts as if each were U+FFFD, and surrogate pairs a
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -189,8 +189,29 @@ class WordCounter:
     def add(self, texts: Sequence[str], num_threads: int) -> None:
         """Count texts."""
 
+    def add_utf8(self, data: bytes, offsets: NDArray[np.int64], num_threads: int) -> None:
+        """Count texts that lie end to end: text n is `data[offsets[n]:offsets[n + 1]]`."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that counts take up."""
+
+    def absorb(self, other: WordCounter) -> None:
+        """Add what another counter has counted, which begins anew."""
+
     def take_words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         """What was counted so far, as `hf_bpe.training.words.Words`, in no order. Counting begins anew."""
+
+    def take_sorted_words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """The same in ascending order of the words' bytes."""
+
+def merge_sorted_words(
+    parts: Sequence[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """The words of sorted parts (the arrays of `Words`), sorted; counts of the same word are added up."""
+
+def words_ascend(words: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]) -> bool:
+    """Whether each word is greater than the one before."""
 
 def learn_merges(
     words: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
@@ -198,7 +219,7 @@ def learn_merges(
     *,
     min_frequency: int,
     max_token_length: int | None,
-    first_seen: bool,
+    ties: Literal["lowest ids", "lowest characters", "first seen"],
     progress: Callable[[int], object],
     start: Sequence[tuple[int, int]] = (),
     forbids: Callable[[bytes, bytes], bool] | None = None,

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
 from operator import index
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import regex
 
 from hf_bpe import pattern_syntax
+from hf_bpe.byte_level import bytes_to_unicode
 from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.engine.parts import TRUSTS, Trust, as_unicode
-from hf_bpe.errors import DisallowedSpecialTokenError, PatternError, UnknownTokenError
+from hf_bpe.errors import CorpusError, DisallowedSpecialTokenError, PatternError, UnknownTokenError
 from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.spec import AddedToken, TokenizerSpec
 
@@ -478,20 +479,31 @@ def count_pairs(words: Iterable[tuple[Sequence[int], int]]) -> Counter[Pair]:
     return counts
 
 
+Ties: TypeAlias = Literal["lowest ids", "lowest characters", "first seen"]
+
+_place_of_byte = {byte: place for place, byte in enumerate(sorted(range(256), key=bytes_to_unicode().__getitem__))}
+_orders: dict[Ties, Callable[[tuple[int, Pair]], Any]] = {
+    "lowest ids": lambda item: (item[0], *(-token_id for token_id in item[1])),
+    "lowest characters": lambda item: (item[0], *(-_place_of_byte.get(token_id, token_id) for token_id in item[1])),
+    "first seen": lambda item: item[0],
+}
+
+
 def train_merges(
     word_counts: dict[bytes, int],
     num_merges: int,
     min_frequency: int = 1,
     max_token_length: int | None = None,
-    ties: Literal["lowest ids", "first seen"] = "lowest ids",
+    ties: Ties = "lowest ids",
     *,
     start: Sequence[Pair] = (),
     forbids: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[Pair]:
     """Learn merges from counted pieces. Ids 0..255 are the bytes, the n-th merge makes id 256 + n.
 
-    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first, or the one
-    that stands first in the words as they are by then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
+    Each step merges the most frequent pair; of equally frequent ones the pair with the lowest ids, left id first; or the same with the
+    bytes in the order of the characters that stand for them in GPT-2's files; or the one that stands first in the words as they are by
+    then, as in minbpe. Pairs seen fewer than `min_frequency` times, or that
     would make more than `max_token_length` bytes, are never merged.
 
     start: merges that are done first, in order, however rare; they are the first of the result. forbids: asked for a pair of tokens
@@ -514,12 +526,16 @@ def train_merges(
         fits = max_token_length is None or len(tokens[left]) + len(tokens[right]) <= max_token_length
         return fits and not (forbids and forbids(tokens[left], tokens[right]))
 
+    for pair, count in count_pairs(words).items():
+        if count >= 1 << 63:
+            raise CorpusError(
+                f"the pair of tokens {pair[0]} and {pair[1]} occurs more than 2^63 times; lower the weights of the words"
+            )
     for pair in start:
         merge(pair)
     while len(merges) < num_merges:
         fits = ((count, pair) for pair, count in count_pairs(words).items() if may_merge(*pair))
-        order = (lambda item: (item[0], -item[1][0], -item[1][1])) if ties == "lowest ids" else (lambda item: item[0])
-        count, pair = max(fits, key=order, default=(0, (0, 0)))
+        count, pair = max(fits, key=_orders[ties], default=(0, (0, 0)))
         if count < max(min_frequency, 1):
             break
         merge(pair)

@@ -17,7 +17,7 @@ from hf_bpe.pattern_syntax.writer import render
 
 __all__ = ["DigitGroups", "digit_groups", "with_digit_groups"]
 
-DigitGroups: TypeAlias = Literal["single", "up to three", "right-aligned"]
+DigitGroups: TypeAlias = Literal["single", "up-to-three", "right-aligned"]
 
 _DIGITS = (Class((Property("N"),)), Class((Property("Nd"),)), Class((Span(0x30, 0x39),)))
 _GROUPS_SEEN = 33
@@ -51,13 +51,13 @@ def digit_groups(pattern: str) -> DigitGroups | None:
     r"""How a pattern groups digits, if it is one of these ways and the same everywhere.
 
     >>> digit_groups(r"\p{N}{1,3}|\P{N}+"), digit_groups(r"\p{N}+|\P{N}+")
-    ('up to three', None)
+    ('up-to-three', None)
     """
     found = {(least, most) for _, least, most in _runs(parse(pattern))}
     if found == {(1, 1)}:
         return "single"
     if found == {(1, 3)}:
-        return "up to three"
+        return "up-to-three"
     return "right-aligned" if found == {(1, 3), (3, 3)} else None
 
 
@@ -102,7 +102,7 @@ def _group(digit: Class, groups: DigitGroups) -> Node:
     if groups == "single":
         return digit
     few = Repeat(digit, 1, 3, "greedy")
-    if groups == "up to three":
+    if groups == "up-to-three":
         return few
     three = Repeat(digit, 3, 3, "greedy")
     behind = Sequence((Repeat(three, 0, _GROUPS_SEEN, "possessive"), Look(digit, ahead=True, negated=True)))

@@ -32,6 +32,7 @@ from hf_bpe.pattern_syntax.tree import (
     Span,
     classes_in,
 )
+from hf_bpe.pattern_syntax.tree_writer import TreeWriter
 
 __all__ = ["render_llama_cpp"]
 
@@ -100,37 +101,19 @@ def _kinds() -> dict[str, list[Span]]:
     return {"space": space, **kinds, "other": common(complement(known), _BEYOND_ASCII)}
 
 
-class _Writer:
+class _Writer(TreeWriter):
     def __init__(self, *, by_kind: bool) -> None:
         self.by_kind = by_kind
 
-    def node(self, node: Node) -> str:
-        match node:
-            case Class():
-                return self.character_class(node)
-            case Sequence(parts):
-                return "".join(f"(?:{self.node(part)})" if isinstance(part, Alternation) else self.node(part) for part in parts)
-            case Alternation(branches):
-                return "|".join(map(self.node, branches))
-            case Repeat():
-                return self.repeat(node)
-            case Look(body, True, negated):
-                return f"(?{'!' if negated else '='}{self.node(body)})"
-            case Look():
-                raise PatternError("std::regex has no look-behind")
-            case Edge(True):
-                return "(?![^])"
-            case _:
-                raise PatternError("the start of the text is another place in each std::regex")
+    def look(self, node: Look) -> str:
+        if not node.ahead:
+            raise PatternError("std::regex has no look-behind")
+        return super().look(node)
 
-    def repeat(self, node: Repeat) -> str:
-        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
-        if bounds is None:
-            most = "" if node.most is None else node.most
-            bounds = f"{{{node.least}}}" if node.least == node.most else f"{{{node.least},{most}}}"
-        body = self.node(node.body)
-        body = body if isinstance(node.body, Class) else f"(?:{body})"
-        return body + bounds + "?" * (node.mode == "lazy")
+    def edge(self, node: Edge) -> str:
+        if not node.end:
+            raise PatternError("the start of the text is another place in each std::regex")
+        return "(?![^])"
 
     def character_class(self, node: Class) -> str:
         if node == ANYTHING:
@@ -192,10 +175,6 @@ class _Writer:
         if not negated and _ONE_ITEM.fullmatch(content):
             return content
         return f"[{'^' * negated}{content}]"
-
-    def span(self, span: Span) -> str:
-        first, last = self.character(span.first), self.character(span.last)
-        return first if span.first == span.last else f"{first}-{last}"
 
     def character(self, code_point: int) -> str:
         if code_point in _ESCAPES:

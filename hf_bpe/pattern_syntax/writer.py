@@ -8,24 +8,21 @@ from hf_bpe.pattern_syntax.code_points import property_members
 from hf_bpe.pattern_syntax.tree import (
     ANYTHING,
     SCRIPTS,
-    Alternation,
-    Atomic,
     Class,
     Dialect,
     Edge,
-    Look,
     Node,
     Property,
     Repeat,
-    Sequence,
     Span,
     oniguruma_word,
 )
+from hf_bpe.pattern_syntax.tree_writer import TreeWriter
 
 _SPECIAL = frozenset("\\.^$|?*+()[]{}-&~#/ ") - {" ", "/"}
 
 
-class _Renderer:
+class _Renderer(TreeWriter):
     def __init__(self, dialect: Dialect, members: Callable[[Property], list[Span]] | None) -> None:
         self.dialect = dialect
         self.members = members
@@ -43,11 +40,6 @@ class _Renderer:
         if self.dialect in ("regex", "tiktoken"):  # tiktoken's users, and tiktoken itself, read `_pat_str` by `regex` too
             return f"\\x{code_point:02x}" if code_point < 256 else f"\\U{code_point:08x}"
         return f"\\x{{{code_point:x}}}"
-
-    def span(self, span: Span) -> str:
-        if span.first == span.last:
-            return self.character(span.first)
-        return f"{self.character(span.first)}-{self.character(span.last)}"
 
     def item(self, item: Span | Property) -> str:
         if isinstance(item, Span):
@@ -81,41 +73,17 @@ class _Renderer:
                 return self.item(only)
         return f"[{'^' * node.negated}{''.join(map(self.item, node.items))}]"
 
-    def grouped(self, node: Node) -> str:
-        text = self.node(node)
-        return text if isinstance(node, Class | Atomic) else f"(?:{text})"
-
     def repeat(self, node: Repeat) -> str:
-        bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
-        braces = bounds is None
-        if bounds is None:
-            bounds = (
-                f"{{{node.least}}}" if node.most == node.least else f"{{{node.least},{'' if node.most is None else node.most}}}"
-            )
-        text = self.grouped(node.body) + bounds
-        if node.mode == "lazy":
-            return text + "?"
-        if node.mode == "possessive":
-            # Oniguruma reads X{1,3}+ as a repeated group, so the braces case is spelled as the atomic group it means.
-            return f"(?>{text})" if braces and self.dialect == "oniguruma" else text + "+"
-        return text
+        plain = super().repeat(node)
+        if node.mode != "possessive":
+            return plain
+        # Oniguruma reads X{1,3}+ as a repeated group, so the braces case is spelled as the atomic group it means.
+        return f"(?>{plain})" if plain.endswith("}") and self.dialect == "oniguruma" else plain + "+"
 
-    def node(self, node: Node) -> str:
-        match node:
-            case Class():
-                return self.character_class(node)
-            case Sequence(parts):
-                return "".join(f"(?:{self.node(p)})" if isinstance(p, Alternation) else self.node(p) for p in parts)
-            case Alternation(branches):
-                return "|".join(map(self.node, branches))
-            case Repeat():
-                return self.repeat(node)
-            case Look(body, ahead, negated):
-                return f"(?{'' if ahead else '<'}{'!' if negated else '='}{self.node(body)})"
-            case Atomic(body):
-                return f"(?>{self.node(body)})"
-            case Edge(end):
-                return ("\\Z" if self.dialect == "regex" else "\\z") if end else "\\A"
+    def edge(self, node: Edge) -> str:
+        if not node.end:
+            return "\\A"
+        return "\\Z" if self.dialect == "regex" else "\\z"
 
 
 def render(tree: Node, dialect: Dialect, members: Callable[[Property], list[Span]] | None = None) -> str:

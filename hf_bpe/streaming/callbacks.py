@@ -65,7 +65,9 @@ class TextStreamer:
             self._on_text(text)
 
 
-def _one_row(value: Any) -> list[int]:
+def _one_row(value: Any) -> Sequence[int]:
+    if type(value) is int:  # the others take 0.5 us to tell apart
+        return (value,)
     ids = value.tolist() if hasattr(value, "tolist") else value
     if _is_id(ids):
         return [index(ids)]

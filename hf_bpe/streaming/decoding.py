@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from codecs import utf_8_decode
+from codecs import lookup_error, utf_8_decode
 from collections.abc import Iterator, Sequence
 from operator import index
 
 from hf_bpe.engine import Encoder
 from hf_bpe.streaming.denormalising import Denormalising
-from hf_bpe.streaming.rules import DecodingSource, decoding_rules
+from hf_bpe.streaming.rules import DecodingRules, DecodingSource, decoding_rules
 from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
 __all__ = ["StreamingByteDecoder", "StreamingDecoder"]
 
 
 _NONE: dict[int, str] = {}
+_NEVER_RAISE = frozenset({"replace", "ignore", "backslashreplace", "surrogateescape"})
+"""Ways to treat bytes that are no text with which decoding known ids cannot fail."""
 
 
 class StreamingDecoder:
@@ -33,14 +35,19 @@ class StreamingDecoder:
     (['a', '', 'é'], '')
     """
 
-    __slots__ = ("_begun", "_denormalising", "_errors", "_held", "_known", "_rules", "_skipped", "_texts")
+    __slots__ = ("_begun", "_denormalising", "_errors", "_handler", "_held", "_known", "_rules", "_skipped", "_texts")
 
     def __init__(self, source: Encoder | DecodingSource, *, skip_special_tokens: bool = False, errors: str = "replace") -> None:
         if errors != "replace" and not isinstance(source, Encoder):
             raise ValueError(f"errors is {errors!r}; a tokenizer decodes with 'replace' only: pass its Encoder for others")
+        try:
+            lookup_error(errors)
+        except (LookupError, TypeError):
+            raise ValueError(f"errors is {errors!r}, which Python does not know, as it does 'replace' and 'strict'") from None
         self._rules = rules = decoding_rules(source)
         self._skipped = rules.special_ids if skip_special_tokens else frozenset()
         self._errors = errors
+        self._handler = _handler(rules, errors)
         self._held = b""
         self._begun = rules.leading == "stay"
         self._denormalising = Denormalising(rules.denormaliser, errors) if rules.denormaliser is not None else None
@@ -64,20 +71,24 @@ class StreamingDecoder:
                 return "".join(map(known.__getitem__, map(index, ids)))
             except KeyError:
                 pass
+        if len(ids) > 1 and self.never_fails and self._rules.is_sentencepiece:
+            self._rules.bytes_of(ids)  # raises for an unknown id before anything changes
+            return "".join([self.feed((token_id,)) for token_id in map(index, ids)])
         text = self._feed(ids)
         was_idle, is_idle = known is self._texts, self._is_idle()
         self._known = self._texts if is_idle else _NONE
-        if was_idle and is_idle:
-            self._learn(ids, text)
+        if was_idle and is_idle and len(ids) == 1:
+            self._texts[int(ids[0])] = text
         return text
 
-    def _learn(self, ids: Sequence[int], text: str) -> None:
-        """Note the text of ids that came when nothing was pending and left nothing pending."""
-        if len(ids) == 1:
-            self._texts[int(ids[0])] = text
-        elif self._rules.is_sentencepiece:  # several bytes pieces at once are as fast without the table
-            for token_id in {*map(int, ids)} - self._texts.keys():
-                self.copy().feed([token_id])
+    @property
+    def never_fails(self) -> bool:
+        """Whether only an unknown id can raise: not so where bytes that are no text may.
+
+        >>> StreamingDecoder(encoder, errors="strict").never_fails  # doctest: +SKIP
+        False
+        """
+        return self._errors in _NEVER_RAISE
 
     def _is_idle(self) -> bool:
         return self._begun and not self._held and self._denormalising is None
@@ -86,14 +97,8 @@ class StreamingDecoder:
         if self._skipped and not self._skipped.isdisjoint(ids):
             ids = [token_id for token_id in map(index, ids) if token_id not in self._skipped]
         rules = self._rules
-        if rules.is_sentencepiece:
-            return self._feed_pieces(ids)
-        content = rules.bytes_of(ids)
-        if self._held:
-            content = self._held + content
-        text, used = utf_8_decode(content, self._errors, False)
-        self._held = content[used:]
-        return text
+        is_plain = self._begun and self._denormalising is None and (not rules.breaks or rules.breaks.isdisjoint(ids))
+        return self._text(rules.bytes_of(ids)) if is_plain else self._feed_pieces(ids)
 
     def finish(self) -> str:
         """The rest of the text: bytes of a character that did not come to its end. The stream can then be used for another.
@@ -168,14 +173,10 @@ class StreamingDecoder:
             cuts.append(cut)
         return cuts
 
-    def _handler(self) -> str:
-        if self._denormalising is not None and self._errors != "replace":
-            return "surrogateescape"  # bytes stay until all is replaced
-        return ONE_FOR_EACH_BYTE if self._errors == "replace" else self._errors
-
     def _text(self, content: bytes) -> str:
-        content = self._held + content
-        text, used = utf_8_decode(content, self._handler(), False)
+        if self._held:
+            content = self._held + content
+        text, used = utf_8_decode(content, self._handler, False)
         self._held = content[used:]
         return text
 
@@ -185,9 +186,15 @@ class StreamingDecoder:
 
     def _rest(self) -> str:
         held = self._held
-        handler = self._handler() if self._rules.is_sentencepiece else self._errors
         self._held = b""
-        return held.decode("utf-8", handler)
+        return held.decode("utf-8", self._handler)
+
+
+def _handler(rules: DecodingRules, errors: str) -> str:
+    """What bytes that are no text become where they stand."""
+    if rules.denormaliser is not None and errors != "replace":
+        return "surrogateescape"  # they stay until all is replaced
+    return ONE_FOR_EACH_BYTE if rules.is_sentencepiece and errors == "replace" else errors
 
 
 def _between(ids: Sequence[int], breaks: frozenset[int]) -> Iterator[Sequence[int]]:
@@ -217,6 +224,10 @@ class StreamingByteDecoder:
     __slots__ = ("_text",)
 
     def __init__(self, encoder: Encoder, *, skip_special_tokens: bool = False) -> None:
+        if not isinstance(encoder, Encoder):
+            raise TypeError(
+                f"the bytes behind ids are those of an Encoder, not of a {type(encoder).__name__}; make one with hf_bpe.Encoder(spec)"
+            )
         self._text = StreamingDecoder(encoder, skip_special_tokens=skip_special_tokens, errors="surrogateescape")
 
     def feed(self, ids: Sequence[int]) -> bytes:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.streaming.cutting import cutter_of
+from hf_bpe.streaming.rules import its_encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["StreamingEncoder"]
 
@@ -23,6 +28,7 @@ class StreamingEncoder:
 
     allowed_special, disallowed_special: as in `Encoder.encode`. A disallowed token raises when its text is looked at, in `finish` at the
     latest; the text of that call is then not taken.
+    rest_alone: what is `pending` shall always be as if it were a text of its own. SentencePiece models then need spaces to be cut.
 
     >>> from hf_bpe import TokenizerSpec
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=(), pattern=r"\\w+|\\W")
@@ -32,14 +38,21 @@ class StreamingEncoder:
     """
 
     def __init__(
-        self, encoder: Encoder, *, allowed_special: SpecialTokens | None = None, disallowed_special: SpecialTokens | None = None
+        self,
+        encoder: Encoder,
+        *,
+        allowed_special: SpecialTokens | None = None,
+        disallowed_special: SpecialTokens | None = None,
+        rest_alone: bool = False,
     ) -> None:
         if not isinstance(encoder, Encoder):
-            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}")
+            raise TypeError(f"a text is encoded with an Encoder, not with a {type(encoder).__name__}{its_encoder(encoder)}")
         self._encoder = encoder
         self._options: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-        self._cutter = cutter_of(encoder, *encoder.special_sets(allowed_special, disallowed_special))
+        sets = encoder.special_sets(allowed_special, disallowed_special)
+        self._cutter = cutter_of(encoder, *sets, rest_alone=rest_alone)
         self._kept: list[str] = []
+        self._given = 0  # characters at the beginning of what is kept whose ids were given out
         self._half = ""  # the first half of a surrogate pair
         self._size = 0  # characters of what is kept
         self._next_look = 1  # the size from which on it is worth while to look for a cut
@@ -54,7 +67,7 @@ class StreamingEncoder:
     @property
     def pending(self) -> str:
         """The text whose ids are not certain yet."""
-        return "".join(self._kept) + self._half
+        return "".join(self._kept)[self._given :] + self._half
 
     def feed(self, text: str) -> list[int]:
         """The ids that are certain once this text has come.
@@ -80,9 +93,18 @@ class StreamingEncoder:
         >>> StreamingEncoder(encoder).finish()  # doctest: +SKIP
         []
         """
-        ids = self._encoder.encode(self.pending, **self._options)
-        self._kept, self._half, self._size, self._next_look = [], "", 0, 1
+        if self._given:
+            ids, begins = self._encode("".join(self._kept) + self._half)
+            ids = ids[begins.searchsorted(self._given) :]
+        else:
+            ids = self._encoder.encode(self.pending, **self._options)
+        self._kept, self._given, self._half, self._size, self._next_look = [], 0, "", 0, 1
         return ids
+
+    def _encode(self, text: str) -> tuple[list[int], NDArray[np.int64]]:
+        """The ids of a text, and the characters they begin at."""
+        ids, spans = self._encoder.encode_with_offsets(text, **self._options)
+        return ids.tolist(), spans[:, 0]
 
     def copy(self) -> StreamingEncoder:
         """A stream that stands where this one does, to go on another way.
@@ -114,11 +136,15 @@ class StreamingEncoder:
         if self._cutter is None or not text:
             return []
         self.steps += len(text)
-        ids, spans = self._encoder.encode_with_offsets(text, **self._options)
+        ids, begins = self._encode(text)
         end, resume = self._cutter(text)
-        self._kept, self._size = [text[resume:]], len(text) - resume
-        self._next_look = self._size + (1 if resume or self._size <= _SMALL else self._size // 4)
-        return list(ids[: spans[:, 0].searchsorted(end)].tolist()) if end else []
+        if not resume and end <= self._given:  # no further than before
+            self._next_look = self._size + (self._size // 4 if self._size > _SMALL else 1)
+            return []
+        first, last = begins.searchsorted((self._given, end))
+        self._kept, self._given, self._size = [text[resume:]], max(0, end - resume), len(text) - resume
+        self._next_look = self._size + 1
+        return ids[first:last]
 
     def _add(self, block: str) -> list[int]:
         """The ids that can be given out now, whose text goes."""

@@ -14,7 +14,7 @@ from hf_bpe.engine.pieces_reference import surface_of
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SentencePieceRules
 
-__all__ = ["DecodingRules", "DecodingSource", "decoding_rules", "table_look_up"]
+__all__ = ["DecodingRules", "DecodingSource", "decoding_rules", "its_encoder", "table_look_up"]
 
 Leading: TypeAlias = Literal["stay", "one piece's", "all pieces'", "one character"]
 
@@ -64,13 +64,24 @@ def decoding_rules(source: Encoder | DecodingSource) -> DecodingRules:
     if not isinstance(source, Encoder):
         made: Any = getattr(source, "decoding_rules", None)
         if made is None:
-            raise TypeError(f"a stream decodes with an Encoder or a HfBpeTokenizer, not with a {type(source).__name__}")
+            raise TypeError(
+                f"a stream decodes with an Encoder or a HfBpeTokenizer, not with a {type(source).__name__}{its_encoder(source)}"
+            )
         rules: DecodingRules = made()
         return rules
     known = _KNOWN.get(source)
     if known is None:
         known = _KNOWN[source] = _rules_of(source)
     return known
+
+
+def its_encoder(source: object) -> str:
+    """What to add to an error about what is no encoder but has one, as an `Encoding` of `hf_bpe.tiktoken` does.
+
+    >>> its_encoder("gpt2")
+    ''
+    """
+    return "; pass its .encoder" if isinstance(getattr(source, "encoder", None), Encoder) else ""
 
 
 def _rules_of(encoder: Encoder) -> DecodingRules:

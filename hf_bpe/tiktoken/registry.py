@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from types import EllipsisType
 from typing import Any
 
 import conversion
-from conversion.registry import locate
 from hf_bpe.errors import EncodingError
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.tiktoken.core import Encoding
@@ -21,7 +18,7 @@ __all__ = ["ENCODINGS", "get_encoding", "list_encoding_names", "register_encodin
 ENCODINGS: dict[str, Encoding] = {}
 """Those that were asked for so far."""
 
-_registered: dict[str, Callable[[], TokenizerSpec]] = {}
+_registered: dict[str, Encoding] = {}
 _lock = threading.RLock()
 
 
@@ -47,7 +44,7 @@ def get_encoding(encoding_name: str) -> Encoding:
 
 def _make(name: str) -> Encoding:
     if name in _registered:
-        return Encoding.from_spec(_registered[name](), name)
+        return _registered[name]
     if name not in tiktoken_names():
         raise EncodingError(
             f"Unknown encoding {name}.\nEncodings found: {list_encoding_names()}\nInstall the plugin of tiktoken that has it, or register a "
@@ -95,11 +92,11 @@ def register_encoding(
 ) -> None:
     """Let `get_encoding` find a tokenizer of your own, in this process.
 
-    source: a file or folder in any format that `conversion.load` reads, with `pattern` and `special_tokens` as there; it is read
-    when first asked for. Or a spec, which has both already. replace: in place of one that was registered under this name.
+    source: a file or folder in any format that `conversion.load` reads, with `pattern` and `special_tokens` as there; it is read now, so
+    that no name is taken in vain. Or a spec, which has both already. replace: in place of one that was registered under this name.
 
     Raises `EncodingError` for a name that is taken (one name must not come to mean two things), for arguments of the wrong type, and
-    for a pattern or special tokens beside a spec; `FormatError` for a path that holds nothing in one of the formats.
+    for a pattern or special tokens beside a spec; what `conversion.load` and `Encoding.from_spec` raise.
 
     >>> from hf_bpe import train
     >>> register_encoding("pets", train(["cats and dogs, dogs and cats"], vocab_size=258, progress=False))
@@ -108,40 +105,32 @@ def register_encoding(
     """
     if not isinstance(name, str) or not name:
         raise EncodingError(f"an encoding is named by a text, not by {name!r}")
-    make = _maker(name, source, pattern, special_tokens)
     with _lock:
         if name in tiktoken_names():
             raise EncodingError(f"there is an encoding {name!r} already, which tiktoken has; choose another name")
         if name in _registered and not replace:
             raise EncodingError(f"there is an encoding {name!r} already; choose another name, or pass replace=True")
-        _registered[name] = make
+        _registered[name] = Encoding.from_spec(_spec_of(name, source, pattern, special_tokens), name)
         ENCODINGS.pop(name, None)
 
 
-def _maker(
+def _spec_of(
     name: str,
     source: str | os.PathLike[str] | TokenizerSpec,
     pattern: str | EllipsisType | None,
     special_tokens: Mapping[str, int] | None,
-) -> Callable[[], TokenizerSpec]:
-    """What gives the spec when it is asked for. Raises now for what could never be read, so that no name is taken in vain."""
+) -> TokenizerSpec:
     if isinstance(source, TokenizerSpec):
         if pattern is not ... or special_tokens is not None:
             raise EncodingError(
                 f"encoding {name!r}: a spec has its pattern and special tokens; give those with a file only, or change the spec by "
                 "spec.replace(pattern=...) and spec.with_added_tokens(...)"
             )
-        return partial(_same, source)
+        return source
     if not isinstance(source, str | os.PathLike):
         raise EncodingError(f"encoding {name!r}: its source is a path or a TokenizerSpec, not a {type(source).__name__}")
     if not (pattern is None or pattern is ... or isinstance(pattern, str)):
         raise EncodingError(f"encoding {name!r}: pattern is a text or None, not a {type(pattern).__name__}")
     if not (special_tokens is None or isinstance(special_tokens, Mapping)):
         raise EncodingError(f"encoding {name!r}: special_tokens maps text to id, and is no {type(special_tokens).__name__}")
-    path = Path(source).absolute()  # it is read later, and the working directory may be another by then
-    locate(path)
-    return partial(conversion.load, path, pattern=pattern, special_tokens=special_tokens)
-
-
-def _same(spec: TokenizerSpec) -> TokenizerSpec:
-    return spec
+    return conversion.load(source, pattern=pattern, special_tokens=special_tokens)

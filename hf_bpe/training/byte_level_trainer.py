@@ -14,9 +14,10 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
+from hf_bpe.training.in_order import InOrder, words_in_order
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.mixture import Mixed, Mixture
-from hf_bpe.training.report.report import check_target, report_of
+from hf_bpe.training.report.report import ReportTarget, check_target, report_of
 from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
 
 __all__ = ["train_byte_level"]
@@ -32,7 +33,7 @@ def train_byte_level(
     temporary_folder: str | os.PathLike[str] | None = None,
     drop_words_below: int | None = None,
     skip_bad_files: bool = False,
-    report: str | os.PathLike[str] | None = None,
+    report: ReportTarget | None = None,
     held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,
@@ -48,12 +49,13 @@ def train_byte_level(
     like: a tokenizer whose pattern, stages, normalizer, special tokens and settings of training are the defaults.
     text_field, memory_limit, temporary_folder, drop_words_below, skip_bad_files: see `WordCounts.count`. Learning needs memory for all
         distinct words, whatever the limit for counting them.
-    report: a file to write a `TrainingReport` to, as HTML or JSON by its name. held_out: other text to measure for it, or several by name.
+    report: a file to write a `TrainingReport` to, as HTML or JSON by its name; or a function that gets it. held_out: other text to measure
+        for it, or several by name.
     settings: see `ByteLevelSettings`.
 
     The result depends on how often each piece occurs and on nothing else: not on the number of threads, the order of the
     texts, or how they are cut into files. Each step merges the most frequent pair; of equally frequent ones the pair with
-    the lowest ids, left id first.
+    the lowest ids, left id first, unless `tie_break` says otherwise ("first-seen" depends on the order of the texts).
 
     Raises `TrainingError` for settings that are impossible or contradict each other, `PatternError` for a pattern, `CorpusError` for a
     corpus that cannot be read or is empty.
@@ -63,13 +65,13 @@ def train_byte_level(
     """
     chosen = byte_level_settings(rule_settings(corpus) | settings, like)
     wanted = chosen.merges(vocab_size)
-    if report is not None:
+    if report is not None and not callable(report):
         check_target(report)
-    elif held_out is not None:
+    if report is None and held_out is not None:
         raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
     stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
     count = partial(
-        _counted,
+        _counted if chosen.tie_break != "first-seen" else _counted_in_order,
         special_tokens=chosen.last_ids,
         text_field=text_field,
         memory_limit=memory_limit,
@@ -96,7 +98,11 @@ def train_byte_level(
         for name, text in (held_out if isinstance(held_out, Mapping) else {"held out": held_out}).items():
             if text is not None:
                 measured[name] = count(text, stages[-1:]).stages[0].words()
-        report_of(spec, words[-1], measured, num_threads).write(report)
+        made = report_of(spec, words[-1], measured, num_threads)
+        if callable(report):
+            report(made)
+        else:
+            made.write(report)
     return spec
 
 
@@ -107,6 +113,13 @@ def _counted(corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Se
     return Mixed(counts_of(corpus, stages, special_tokens, **options), {}, 1)
 
 
+def _counted_in_order(
+    corpus: Corpus, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], **options: Any
+) -> InOrder:
+    """The same, the words that come first in the corpus first."""
+    return words_in_order(corpus, stages, special_tokens, text_field=options["text_field"], progress=options["progress"])
+
+
 def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, found: int) -> None:
     """Say how far it got and why, where there were not enough merges; unless the caller wants the rest to be reserved tokens."""
     if found == wanted or settings.shortfall == "reserve":
@@ -114,12 +127,12 @@ def _tell_shortfall(settings: ByteLevelSettings, vocab_size: int, wanted: int, f
     message = (
         f"only {found:,} of the {wanted:,} merges asked for were found: no further pair occurs {settings.min_frequency} times"
         + (f" and stays within {settings.max_token_length} bytes" if settings.max_token_length else "")
-        + (" and is not forbidden" if settings.has_rules(True) else "")
+        + (" and is not forbidden" if settings.has_rules(is_first_stage=False) else "")
         + f". The vocabulary has {vocab_size - wanted + found:,} ids instead of {vocab_size:,}; give more text, or lower min_frequency."
     )
     if settings.shortfall == "error":
         raise TrainingError(message)
-    warnings.warn(message, stacklevel=4)
+    warnings.warn(message, stacklevel=5)
 
 
 def build_spec(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
@@ -14,8 +13,10 @@ from hf_bpe.pattern_syntax.digits import DigitGroups
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.byte_level_trainer import train_byte_level
 from hf_bpe.training.corpus import Corpus
+from hf_bpe.training.report.report import ReportTarget
 from hf_bpe.training.sentencepiece_settings import SETTING_NAMES
 from hf_bpe.training.settings import BYTE_LEVEL_SETTING_NAMES, Shortfall
+from hf_bpe.training.ties import TieBreak
 
 __all__ = ["setting_names", "train"]
 
@@ -44,11 +45,12 @@ def train(
     forbidden_tokens: Sequence[str] = (),
     forbidden_patterns: Sequence[str] = (),
     forbidden_merges: Sequence[tuple[str, str]] = (),
+    tie_break: TieBreak = "lowest-ids",
     shortfall: Shortfall = "warn",
     superwords: str | None = None,
     superwords_from: int | None = None,
     superword_max_words: int | None = None,
-    report: str | os.PathLike[str] | None = None,
+    report: ReportTarget | None = None,
     held_out: Corpus | Mapping[str, Corpus] | None = None,
     num_threads: int | None = None,
     progress: bool = True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tqdm import tqdm
 
@@ -10,6 +10,7 @@ from hf_bpe.engine.backends import EngineName, choose_native
 from hf_bpe.engine.reference import train_merges
 from hf_bpe.training.rules import Forbids, forbids, forbids_in_second_stage
 from hf_bpe.training.settings import ByteLevelSettings
+from hf_bpe.training.ties import TIE_BREAKS
 from hf_bpe.training.words import Words
 
 __all__ = ["Pair", "learn"]
@@ -33,16 +34,25 @@ def learn(
     """
     wanted = settings.merges(vocab_size)
     merges = list(settings.first_merges)
-    bar: tqdm[None]
     with tqdm(total=wanted, desc="merging", unit=" merges", disable=not progress) as bar:
+
+        def tell(done: int) -> None:
+            bar.update(done - bar.n)
+
         for number, stage in enumerate(words):
             is_first = number == 0
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
             merges = _merges_of(
+<<<<<<< HEAD
                 stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar
             )
             bar.update(len(merges) - bar.n)
+=======
+                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, tell
+            )
+            tell(len(merges))
+>>>>>>> counts
     return merges
 
 
@@ -54,19 +64,20 @@ def _merges_of(
     start: Sequence[Pair],
     forbidden: Forbids | None,
     engine: EngineName,
-    bar: tqdm[None],
+    progress: Callable[[int], None],
 ) -> list[Pair]:
-    limits = settings.min_frequency * unit, settings.max_token_length
+    rule = TIE_BREAKS[settings.tie_break]
+    limits = settings.min_frequency * unit, rule.longest(settings.max_token_length)
     native = choose_native(engine)
     if native is None:
-        return train_merges(dict(words.items()), most, *limits, start=start, forbids=forbidden)
+        return train_merges(dict(words.items()), most, *limits, rule.ties, start=start, forbids=forbidden)
     merges: list[Pair] = native.learn_merges(
         words,
         most,
         min_frequency=limits[0],
         max_token_length=limits[1],
-        first_seen=False,
-        progress=lambda done: bar.update(done - bar.n),
+        ties=rule.ties,
+        progress=progress,
         start=start,
         forbids=forbidden,
     )

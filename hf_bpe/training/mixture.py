@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hf_bpe.corpus.documents import Place
@@ -105,8 +106,8 @@ class Mixture:
         by_source = {name: self._count_one(name, stages, special_tokens, options) for name in self.sources}
         factors, unit = self._factors([counts[0].text_bytes for counts in by_source.values()])
         weights = factors if set(factors) != {1} else None
-        stages = [WordCounts.merge(*stage, weights=weights) for stage in zip(*by_source.values(), strict=True)]
-        return Mixed(stages, by_source, unit)
+        merged = [WordCounts.merge(*stage, weights=weights) for stage in zip(*by_source.values(), strict=True)]
+        return Mixed(merged, by_source, unit)
 
     def _count_one(
         self, name: str, stages: Sequence[TokenizerSpec], special_tokens: Sequence[str], options: CountOptions
@@ -163,7 +164,7 @@ def _documents(corpus: Corpus, text_field: str) -> Iterator[bytes]:
         begun: list[bytes] = []
         for batch in each.batches(Place()):
             bounds = batch.offsets.tolist()
-            for number, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+            for number, (start, end) in enumerate(pairwise(bounds)):
                 begun.append(batch.data[start:end])
                 if not (batch.unfinished and number == len(bounds) - 2):
                     yield b"".join(begun) + end_of_line

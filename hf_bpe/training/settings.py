@@ -16,6 +16,7 @@ from hf_bpe.patterns import find_named_pattern, resolve_pattern
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.forced_merges import forced_merges
 from hf_bpe.training.rules import Forbids, forbids
+from hf_bpe.training.ties import TieBreak
 
 __all__ = ["BYTE_LEVEL_SETTING_NAMES", "SETTINGS_KEY", "ByteLevelSettings", "Shortfall", "byte_level_settings"]
 
@@ -35,7 +36,7 @@ class ByteLevelSettings:
     unmatched: what happens to text that the pattern leaves out: it is a piece of its own, or it is dropped.
     normalizer: what is done to a text before it is split, such as "NFC"; see `hf_bpe.normalizers`.
     add_prefix_space: put a space before each stretch of text that does not begin with one.
-    digits: group digits otherwise than the pattern does: "single", "up to three", or "right-aligned" (1 234 567).
+    digits: group digits otherwise than the pattern does: "single", "up-to-three", or "right-aligned" (1 234 567).
 
     special_tokens: text to keep whole, with the last ids; where the corpus holds it, it is cut out and nothing is learnt across it.
     reserved_tokens: so many special tokens `<|reserved_0|>`, `<|reserved_1|>`, ... behind the others, for later use.
@@ -45,6 +46,9 @@ class ByteLevelSettings:
 
     min_frequency: pairs seen less often are not merged, so the vocabulary may stay smaller.
     max_token_length: longest token in bytes.
+    tie_break: which of equally frequent pairs is merged: the one with the "lowest-ids", or the one that another trainer would merge
+        ("tokenizers", "rustbpe", "bpeasy"), or the one "first-seen", as in minbpe. Of these, "tokenizers" and "bpeasy" keep tokens shorter
+        than `max_token_length`.
     forbidden_tokens: texts that never become tokens, nor parts on the way to longer ones.
     forbidden_patterns: no token is made in which one of these is found: names (`rules.NAMED_RULES`) or regular expressions. Bytes that are
         no whole character are U+FFFD to them.
@@ -70,6 +74,7 @@ class ByteLevelSettings:
     forced_tokens: tuple[str, ...] = ()
     min_frequency: int = 2
     max_token_length: int | None = None
+    tie_break: TieBreak = "lowest-ids"
     forbidden_tokens: tuple[str, ...] = ()
     forbidden_patterns: tuple[str, ...] = ()
     forbidden_merges: tuple[tuple[str, str], ...] = ()
@@ -264,6 +269,8 @@ def _type_defects(settings: ByteLevelSettings) -> Iterator[str]:
         isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) and part for part in pair) for pair in pairs
     ):
         yield f"forbidden_merges must be a list of pairs of texts, such as [('t', 'he')], not {pairs!r}"
+    if settings.tie_break not in get_args(TieBreak):
+        yield f"tie_break must be one of {', '.join(get_args(TieBreak))}, not {settings.tie_break!r}"
     if settings.shortfall not in get_args(Shortfall):
         yield f"shortfall must be 'warn', 'error' or 'reserve', not {settings.shortfall!r}"
 

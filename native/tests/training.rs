@@ -76,8 +76,8 @@ fn learn_by_definition(words: &[(Vec<u8>, i64)], limits: Limits, ties: Ties) -> 
         }
         counts.retain(|pair, _| length[pair.0 as usize] + length[pair.1 as usize] <= limits.max_token_length);
         let place = |pair| match ties {
-            Ties::LowestIds | Ties::LowestCharacters => None,
             Ties::FirstSeen => first_seen.iter().position(|seen| *seen == pair),
+            Ties::LowestIds | Ties::LowestCharacters => None,
         };
         let best = counts.into_iter().max_by_key(|&(pair, count)| (count, Reverse((place(pair), pair))));
         let Some((pair, _)) = best.filter(|(_, count)| *count >= limits.min_frequency.max(1)) else { break };

@@ -10,23 +10,13 @@ import pytest
 
 from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, BorderError, Encoder, SentencePieceRules, TokenizerSpec, UnknownTokenError
-from hf_bpe.borders import Drift, canonical_drift, canonicalise, is_canonical
+from hf_bpe.borders import Drift, canonical_drift, canonicalise, is_canonical, spans_of_ids
 from hf_bpe.normalizers import NamedStep, NormalizerStep, Prepend, Replace
 from tests.fuzz.random_specs import ALPHABETS, random_spec, random_text
 from tests.support.pieces import TRAINED, model
-from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
+from tests.support.vocabularies import BYTES, byte_spec
 
 TEXT = "Hello wörld, 日本語 <|endoftext|> it's\n\n  fine"
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "m"))
 
 
 def test_ids_of_texts_are_canonical_and_single_bytes_become_them(cl100k: Encoder, llama: Encoder) -> None:
@@ -263,3 +253,10 @@ def test_a_character_that_is_cut_off_is_not_looked_at(cl100k: Encoder, llama: En
     assert canonical_drift(cl100k, cl100k.encode("It is"), [*cl100k.encode(" this"), *half]) is None
     cut = llama.encode("It is ♥䷀")[:-1]
     assert canonical_drift(llama, cut[:2], cut[2:]) is None
+
+
+def test_the_byte_of_a_drift_is_that_of_the_decoded_text(llama: Encoder) -> None:
+    ids = [264, 541, 347, 2287, 28705]
+    drift = canonical_drift(llama, [], ids)
+    assert drift is not None
+    assert drift.byte == len(llama.decode_bytes(ids[: drift.place])) == spans_of_ids(llama, ids).in_bytes[drift.place, 0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from conversion.sentencepiece.model import parse_model
-from hf_bpe import AddedToken, BorderError, DisallowedSpecialTokenError, Encoder
+from hf_bpe import AddedToken, BorderError, DisallowedSpecialTokenError, Encoder, tiktoken
 from hf_bpe.borders import (
     Healed,
     allowed_mask,
@@ -24,18 +25,9 @@ from hf_bpe.borders import (
     stable_part,
     warn_trailing_space,
 )
+from hf_bpe.streaming import StreamingDecoder, StreamingEncoder
 from tests.support.pieces import model
-from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "m"))
+from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec
 
 
 @pytest.mark.parametrize(
@@ -158,11 +150,29 @@ def test_what_is_no_encoder_is_refused(cl100k: Encoder) -> None:
                 call(wrong)
 
 
+def test_an_encoding_of_the_other_face_is_told_where_its_encoder_is(cl100k: Encoder) -> None:
+    encoding = tiktoken.Encoding.from_spec(cl100k.spec, "mine")
+    for call in (partial(heal, encoding, "a"), partial(StreamingDecoder, encoding), partial(StreamingEncoder, encoding)):
+        with pytest.raises(TypeError, match=r"pass its \.encoder"):
+            call()
+
+
+def test_a_warning_looks_only_at_what_can_change() -> None:
+    """The stable part of a text is not encoded again for each token that could follow."""
+    encoder = Encoder(cl100k_spec().replace(pattern=r"\s+|\S+"))
+    looked_at = []
+    encode = encoder.encode
+    encoder.encode = lambda text, **options: looked_at.append(len(text)) or encode(text, **options)  # type: ignore
+    assert not warn_trailing_space(encoder, "word " * 2000)
+    assert sorted(looked_at)[-2] < 200
+    assert len(looked_at) > 1000
+
+
 def test_arguments_of_another_type_are_named(cl100k: Encoder) -> None:
     with pytest.raises(TypeError, match=r"the token must be bytes, .* not a str: ' tu'"):
         heal(cl100k, "tur").after(" tu")  # type: ignore[arg-type]
     for limit in (None, 0, "9", True):
-        with pytest.raises(ValueError, match="limit must be how many runs"):
+        with pytest.raises(ValueError, match="limit must be how many tokens"):
             encode_with_completions(cl100k, "tur", limit=limit)  # type: ignore[arg-type]
 
 

@@ -13,14 +13,9 @@ from hf_bpe import AddedToken, BorderError, Encoder
 from hf_bpe.borders import spans_of_ids, spans_of_text
 from tests.fuzz.streams import random_ids
 from tests.support.pieces import model, random_pieces_spec
-from tests.support.vocabularies import byte_spec, cl100k_encoder
+from tests.support.vocabularies import byte_spec
 
 TEXT = "Où est 日本語 😉, it's\n fine"
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
 
 
 def test_spans_of_a_text_and_of_its_ids_are_the_same(cl100k: Encoder) -> None:

@@ -122,12 +122,12 @@ def test_what_is_no_word_count_file_is_refused(tmp_path) -> None:
     path = tmp_path / "x.parquet"
     for content in (b"", b"PAR1", b"text\n" * 100):
         path.write_bytes(content)
-        with pytest.raises(FormatError, match="x.parquet: cannot be read as word counts"):
+        with pytest.raises(FormatError, match=r"x.parquet: cannot be read as word counts"):
             hf_bpe.WordCounts.load(path)
     pq.write_table(pa.table({"text": ["a"]}), path)
     with pytest.raises(FormatError, match="no word counts of ours"):
         hf_bpe.WordCounts.load(path)
-    with pytest.raises(FormatError, match="none.parquet: cannot be read"):
+    with pytest.raises(FormatError, match=r"none.parquet: cannot be read"):
         hf_bpe.WordCounts.load(tmp_path / "none.parquet")
 
 

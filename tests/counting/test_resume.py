@@ -141,6 +141,23 @@ def test_an_interrupted_iterable_is_compared_with_what_was_read_of_it(tmp_path, 
     assert as_dict(count(iter([*TEXTS, "one more"]), output=output)) == expected([*TEXTS, "one more"])
 
 
+def test_an_iterable_that_was_read_to_its_end_is_compared_too(tmp_path, monkeypatch) -> None:
+    output = tmp_path / "out.parquet"
+
+    def stopped(*_: object) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hf_bpe.training.counting.make.write_words", stopped)
+        with pytest.raises(Stopped):
+            count(iter(TEXTS), output=output)
+    for other in ([*TEXTS, "one more"], TEXTS[1:], TEXTS[:-1]):
+        with pytest.raises(ResumeRefused, match=r"holds more than the 120 texts|does not begin with the 120 texts"):
+            count(iter(other), output=output)
+    assert as_dict(count(iter(TEXTS), output=output)) == expected(TEXTS)
+    assert leftovers(output) == []
+
+
 def stopping(events: Iterator[object], after: int) -> Iterator[object]:
     for number, event in enumerate(events):
         if number == after:
@@ -191,7 +208,7 @@ def test_a_damaged_state_is_named(begun, corpus) -> None:
     content = state.read_text()
     for damaged in ("", "{}", content[:-5], content.replace('"version": 1', '"version": 7')):
         state.write_text(damaged)
-        with pytest.raises(FormatError, match="state.json: .*remove"):
+        with pytest.raises(FormatError, match=r"state.json: .*remove"):
             count(corpus, output=begun)
     state.write_text(content)
     next(folder.glob("run-*")).unlink()
@@ -210,7 +227,7 @@ def test_a_complete_output_is_not_counted_again(corpus, tmp_path, monkeypatch) -
     with pytest.raises(WordCountsMismatch, match="- pattern"):
         count(corpus, output=output, pattern="gpt2")
     write_jsonl(corpus / "a0.jsonl", ["changed"])
-    with pytest.raises(ResumeRefused, match="a0.jsonl changed since"):
+    with pytest.raises(ResumeRefused, match=r"a0.jsonl changed since"):
         count(corpus, output=output)
 
 
@@ -226,7 +243,7 @@ def test_more_text_is_added_to_a_saved_count(corpus, tmp_path) -> None:
     assert b"quetzal" not in first
     for times in (1, 2):  # what is no file has no name to be known by
         assert as_dict(count(iter(["quetzal"]), output=output, add=True))[b"quetzal"] == times
-    with pytest.raises(FormatError, match="out.parquet: holds other counts than when it was opened; load it again"):
+    with pytest.raises(FormatError, match=r"out.parquet: holds other counts than when it was opened; load it again"):
         as_dict(added)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from pathlib import Path
 
 import datasets
@@ -27,8 +26,8 @@ def test_tables_are_counted_by_column() -> None:
         with pytest.raises(CorpusError, match="the dataset has no column 'text'; name one of 'body'"):
             count(corpus)
     assert as_dict(count(table["body"])) == expected(TEXTS)
-    with pytest.raises(CorpusError, match="text 5 of the corpus is a int"):
-        count(table, text_field="id") if False else count([*TEXTS[:5], 5])
+    with pytest.raises(CorpusError, match="text 0 of the corpus is a int"):
+        count(table, text_field="id")
     with pytest.raises(CorpusError, match="dict of datasets; choose one of 'train'"):
         count(datasets.DatasetDict({"train": table}))
 
@@ -111,13 +110,10 @@ def test_a_bad_file_names_itself_and_on_request_leaves_no_trace(name, damage, sp
     assert spec.provenance["files left out"] == "1 that could not be read"
 
 
+@pytest.mark.filterwarnings("ignore:left out 1 of 1 files")
 def test_a_corpus_of_bad_files_alone_is_empty(tmp_path) -> None:
     bad_text(tmp_path / "b.txt")
-    with (
-        pytest.raises(CorpusError, match=r"empty: no text to learn from; 1 files were left out, the first: .*b.txt"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
+    with pytest.raises(CorpusError, match=r"empty: no text to learn from; 1 files were left out, the first: .*b.txt"):
         count(tmp_path, skip_bad_files=True)
 
 

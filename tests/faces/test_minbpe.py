@@ -105,7 +105,7 @@ def test_merges_of_a_longer_text_are_those_of_minbpe() -> None:
 @given(words=st.dictionaries(plain_text("ab", 12).map(str.encode).filter(len), st.integers(1, 5), min_size=1))
 def test_both_engines_give_ties_to_what_stands_first(words: dict[bytes, int]) -> None:
     learnt = native.learn_merges(
-        Words.of(words.items()), 20, min_frequency=1, max_token_length=None, first_seen=True, progress=lambda _: None
+        Words.of(words.items()), 20, min_frequency=1, max_token_length=None, ties="first seen", progress=lambda _: None
     )
     assert learnt == train_merges(words, 20, ties="first seen")
 
@@ -284,3 +284,32 @@ def test_gpt4_is_not_trained_saved_or_loaded_but_shown(gpt4: minbpe.GPT4Tokenize
     assert len(lines) == 100_256 + len(CL100K_SPECIALS)
     assert lines[0] == "[!] 0"
     assert lines[256] == "[ ][ ] -> [  ] 256"
+
+
+def test_what_is_shown_is_made_once_and_cannot_be_changed() -> None:
+    tokenizer = minbpe.RegexTokenizer()
+    tokenizer.train("hello hello", 258)
+    assert tokenizer.vocab is tokenizer.vocab
+    assert tokenizer.merges is tokenizer.merges
+    for shown, key in ((tokenizer.vocab, 5), (tokenizer.merges, (1, 2)), (tokenizer.special_tokens, "<s>")):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            shown[key] = 1
+    before = tokenizer.vocab
+    tokenizer.register_special_tokens({"<s>": 300})
+    assert tokenizer.vocab == {**before, 300: b"<s>"}
+
+
+def test_training_over_the_ids_of_special_tokens_is_refused_before_it_begins() -> None:
+    tokenizer = minbpe.RegexTokenizer()
+    tokenizer.register_special_tokens({"<s>": 262})
+    with pytest.raises(SpecError, match="take the ids of special tokens: '<s>': 262"):
+        tokenizer.train("a", 300)
+
+
+def test_the_two_steps_of_the_lecture() -> None:
+    ids = list(b"aaabdaaabac")
+    for new_id in (256, 257, 258):
+        stats = minbpe.get_stats(ids)
+        ids = minbpe.merge(ids, max(stats, key=stats.get), new_id)
+    assert ids == [258, 100, 258, 97, 99]
+    assert minbpe.get_stats([1, 2], {(1, 2): 3}) == {(1, 2): 4}

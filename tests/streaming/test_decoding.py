@@ -6,6 +6,7 @@ import copy
 import random
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,19 +20,9 @@ from hf_bpe.streaming import DecodeStream, StreamingByteDecoder, StreamingDecode
 from tests.fuzz.streams import check_decoding, random_ids, run_decoding
 from tests.fuzz.subjects import Tally
 from tests.support.pieces import TRAINED, model, processor
-from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_encoder, cl100k_ranks
+from tests.support.vocabularies import CL100K_SPECIALS, byte_spec, cl100k_ranks
 
 TEXT = "Où est le café ? 日本語 😉👍🏽 \ufffd\n\n  naïve"
-
-
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
-@pytest.fixture(scope="module")
-def llama() -> Encoder:
-    return Encoder(parse_model(model("mistral v1"), "mistral v1"))
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -257,3 +248,31 @@ def test_a_stream_of_a_tokenizer_gives_what_its_decode_does(tokenizer: HfBpeToke
             ids = generator.choices([*range(260), 300, 299, 999_999], k=9)
             stream = StreamingDecoder(subject, skip_special_tokens=skips)
             assert "".join(stream.feed([i]) for i in ids) + stream.finish() == subject.decode(ids, skip_special_tokens=skips)
+
+
+def test_strict_decoding_of_byte_pieces_does_not_depend_on_the_split(llama: Encoder) -> None:
+    ids = [73, 204, 148]  # 'F', and the two bytes of 'ɑ'
+    for split in ([ids], [[73], [204, 148]], [[73, 204], [148]], [[73], [204], [148]]):
+        stream = StreamingDecoder(llama, errors="strict")
+        assert "".join(map(stream.feed, split)) + stream.finish() == llama.decode(ids, errors="strict")
+
+
+@pytest.mark.parametrize("errors", ["replace", "strict"])
+def test_an_error_in_one_row_leaves_every_stream_of_a_batch_as_it_was(llama: Encoder, errors: str) -> None:
+    streams = StreamingDecoderBatch(llama, 2, errors=errors)
+    streams.feed([[73], [204]])
+    for rows in ([[73], [10**6]], [[10**6], [148]]):
+        with pytest.raises(UnknownTokenError):
+            streams.feed(rows)
+    assert streams.feed([[], [148]]) == ["", "ɑ"]
+
+
+@pytest.mark.parametrize("errors", [None, 5, "nope"])
+def test_an_unknown_way_to_treat_errors_is_refused_at_once(llama: Encoder, errors: Any) -> None:
+    with pytest.raises(ValueError, match="which Python does not know"):
+        StreamingDecoder(llama, errors=errors)
+
+
+def test_bytes_are_those_of_an_encoder() -> None:
+    with pytest.raises(TypeError, match="those of an Encoder, not of a str"):
+        StreamingByteDecoder("gpt2")  # type: ignore[arg-type]

@@ -20,11 +20,6 @@ from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder
 PROSE = "The quick brown fox jumps over the lazy dog; it's 12345 o'clock.\n\n  Où est-il ? 日本語の文章です。 "
 
 
-@pytest.fixture(scope="module")
-def cl100k() -> Encoder:
-    return cl100k_encoder()
-
-
 def test_random_tokenizers_texts_and_splits() -> None:
     tally = Tally("cases")
     for number in range(35):
@@ -156,6 +151,31 @@ def test_sentencepiece_models_stream_between_words(name: str) -> None:
         ids = [i for part in parts(text, generator) for i in stream.feed(part)]
         assert len(ids) > 50
         assert ids + stream.finish() == encoder.encode(text, disallowed_special=())
+
+
+@pytest.mark.parametrize("name", ["mistral v1", "identity", "without bytes", "no dummy prefix, all spaces"])
+def test_sentencepiece_models_stream_text_without_spaces(name: str) -> None:
+    encoder, generator = Encoder(parse_model(model(name), name)), random.Random(name)
+    kept = []
+    for _ in range(20):
+        text = "".join(generator.choices("日本語の文章です。これは間違いない中文、没有空格,ab\n\ufffd🤗", k=400))
+        stream = StreamingEncoder(encoder)
+        ids = []
+        for part in parts(text, generator):
+            ids += stream.feed(part)
+            kept.append(len(stream.pending))
+            assert encoder.encode(text)[: len(ids)] == ids
+        assert ids + stream.finish() == encoder.encode(text)
+    assert max(kept) < 300, "characters kept"
+
+
+def test_a_rest_that_must_stand_alone_waits_for_a_space() -> None:
+    encoder = Encoder(parse_model(model("mistral v1"), "mistral v1"))
+    stream, other = StreamingEncoder(encoder), StreamingEncoder(encoder, rest_alone=True)
+    assert stream.feed("日本語の文章です") == encoder.encode("日本語の文章で")
+    assert other.feed("日本語の文章です") == []
+    ids = other.feed(" a")
+    assert ids + encoder.encode(other.pending) == encoder.encode("日本語の文章です a")
 
 
 @pytest.mark.parametrize("name", ["nmt_nfkc", "space as suffix", "user-defined"])

@@ -20,7 +20,7 @@ PATTERNS = {name: named.pattern for name, named in NAMED_PATTERNS.items() if nam
     ("groups", "pieces"),
     [
         ("single", ["a", "1", "2", "3", "4", "5", "6", "7", " ", "8"]),
-        ("up to three", ["a", "123", "456", "7", " ", "8"]),
+        ("up-to-three", ["a", "123", "456", "7", " ", "8"]),
         ("right-aligned", ["a", "1", "234", "567", " ", "8"]),
     ],
 )
@@ -63,11 +63,11 @@ def test_text_without_digits_is_split_as_before(name):
 
 def test_published_patterns_that_differ_in_digits_alone_become_each_other():
     assert find_named_pattern(with_digit_groups(PATTERNS["llama3"], "single")) is NAMED_PATTERNS["qwen2"]
-    assert find_named_pattern(with_digit_groups(PATTERNS["qwen2"], "up to three")) is NAMED_PATTERNS["llama3"]
+    assert find_named_pattern(with_digit_groups(PATTERNS["qwen2"], "up-to-three")) is NAMED_PATTERNS["llama3"]
 
 
 def test_a_pattern_without_digits_of_its_own_is_refused():
     with pytest.raises(PatternError, match="no part that takes digits alone"):
         with_digit_groups(r"\w+|\W+", "single")
-    with pytest.raises(PatternError, match="there are 'single', 'up to three', 'right-aligned'"):
+    with pytest.raises(PatternError, match="there are 'single', 'up-to-three', 'right-aligned'"):
         with_digit_groups(r"\d+|\D+", "pairs")

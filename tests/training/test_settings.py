@@ -94,7 +94,7 @@ def test_forbidden_patterns_are_searched_in_tokens(train):
 
 
 @pytest.mark.parametrize(
-    ("digits", "tokens"), [("single", []), ("up to three", ["00", "200"]), ("right-aligned", ["00", "000"])]
+    ("digits", "tokens"), [("single", []), ("up-to-three", ["00", "200"]), ("right-aligned", ["00", "000"])]
 )
 def test_digits_are_learnt_in_their_groups(train, digits, tokens):
     spec = train(["2000", "2000"], 258, pattern=r"\p{N}+|\P{N}+", digits=digits, shortfall="reserve")
@@ -109,9 +109,9 @@ def test_both_engines_learn_the_same_with_any_settings(texts, data):
         "pattern": data.draw(st.sampled_from(["gpt2", "cl100k", "indic"])),
         "digits": data.draw(st.sampled_from([None, "single", "right-aligned"])),
         "space_runs": data.draw(st.integers(0, 5)),
-        "forced_tokens": data.draw(st.lists(st.sampled_from(["ab", "aab", " a", "é"]), max_size=3, unique=True)),
+        "forced_tokens": data.draw(st.lists(st.sampled_from(["ab", "abb", " a"]), max_size=3, unique=True)),
         "forbidden_tokens": data.draw(st.lists(st.sampled_from(["ba", "aa", "1 "]), max_size=2)),
-        "forbidden_patterns": data.draw(st.lists(st.sampled_from([r"\s\S", "b{2}", "beyond-ascii"]), max_size=1)),
+        "forbidden_patterns": data.draw(st.lists(st.sampled_from([r"[.,]\S", "a{2}", "beyond-ascii"]), max_size=1)),
         "superwords": data.draw(st.sampled_from([None, "lines", "sentences"])),
         "min_frequency": data.draw(st.integers(1, 3)),
         "shortfall": "reserve",
@@ -119,11 +119,7 @@ def test_both_engines_learn_the_same_with_any_settings(texts, data):
     }
     if chosen["superwords"]:
         chosen |= {"superword_max_words": data.draw(st.sampled_from([None, 1, 2]))}
-    try:
-        native = hf_bpe.train(iter(texts), 300, engine="native", **chosen)
-    except TrainingError as error:
-        assert "is forbidden" in str(error)
-        return
+    native = hf_bpe.train(iter(texts), 300, engine="native", **chosen)
     assert native == hf_bpe.train(iter(texts), 300, engine="reference", **chosen)
     tokens = [left + right for left, right in native.merges]
     assert not {b"ba", b"aa", b"1 "} & {*tokens} & {text.encode() for text in chosen["forbidden_tokens"]}
@@ -138,7 +134,7 @@ def test_a_rule_that_raises_ends_the_training_with_its_error():
 
     with pytest.raises(LookupError, match="ab"):
         native.learn_merges(
-            Words.of([(b"ab", 2)]), 1, min_frequency=1, max_token_length=None, first_seen=False, progress=len, forbids=fail
+            Words.of([(b"ab", 2)]), 1, min_frequency=1, max_token_length=None, ties="lowest ids", progress=len, forbids=fail
         )
 
 
@@ -152,7 +148,7 @@ def test_given_merges_of_unknown_tokens_are_refused():
             3,
             min_frequency=1,
             max_token_length=None,
-            first_seen=False,
+            ties="lowest ids",
             progress=len,
             start=[(97, 98), (257, 97)],
         )
@@ -234,7 +230,7 @@ def test_like_takes_split_specials_and_settings_over(train):
     assert again.provenance == first.provenance
     other = hf_bpe.train(iter(["é" * 9]), 300, like=first, special_tokens=["<s>"], min_frequency=2, progress=False)
     assert (other.pattern, other.normalizer) == (first.pattern, first.normalizer)
-    assert list(other.special_tokens)[0] == "<s>"
+    assert next(iter(other.special_tokens)) == "<s>"
     assert json.loads(other.provenance[SETTINGS_KEY])["space_runs"] == 2
 
 

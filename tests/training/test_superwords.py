@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import accumulate
+
 import pytest
 import tokenizers
 from hypothesis import given, settings
@@ -9,7 +12,8 @@ from hypothesis import strategies as st
 
 import conversion
 import hf_bpe
-from hf_bpe.engine.reference import train_merges
+from hf_bpe.engine.reference import pretokenize, train_merges
+from hf_bpe.pattern_syntax.digits import digit_groups, with_digit_groups
 from tests.support.text import difficult_text, generated_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
@@ -24,6 +28,10 @@ PROSE = [
 def train(texts: list[str] = PROSE, vocab_size: int = 420, **options: object) -> hf_bpe.TokenizerSpec:
     options = {"pattern": "llama3", "superwords": "lines", "min_frequency": 1, "progress": False} | options
     return hf_bpe.train(iter(texts), vocab_size, **options)
+
+
+def number_of_words(token: str) -> int:
+    return len(re.findall(r"[A-Za-z']+", token))
 
 
 def words_in(spec: hf_bpe.TokenizerSpec) -> set[str]:
@@ -45,13 +53,33 @@ def test_no_token_of_the_first_stage_crosses_white_space():
     assert spec.pattern == hf_bpe.NAMED_PATTERNS["lines"].pattern
 
 
-def test_no_token_crosses_lines_sentences_or_groups_of_digits():
+def test_no_token_crosses_lines_sentences_or_digits():
     for kind in ("lines", "sentences"):
-        tokens = words_in(train(superwords=kind, vocab_size=700))
-        assert not any("\n" in token.rstrip("\r\n") for token in tokens)
+        spec = train(superwords=kind, vocab_size=700)
+        tokens = [token for token in words_in(spec) if token.isascii()]
+        assert any(" " in token.strip() for token in tokens)
+        assert not any("\n" in token.rstrip() for token in tokens)
         assert not any(token.strip("0123456789") and any(c.isdigit() for c in token) for token in tokens)
         if kind == "sentences":
             assert not any(mark + " " in token for token in tokens for mark in ".!?")
+
+
+def borders(text: str, pattern: str) -> set[int]:
+    return set(accumulate(map(len, pretokenize(text, pattern))))
+
+
+@pytest.mark.parametrize("kind", ["lines", "sentences"])
+@pytest.mark.parametrize("pattern", ["llama3", "qwen3.5", "indic"])  # o200k has "!\n/" as one piece
+def test_the_second_stage_leaves_pieces_of_the_first_whole(kind, pattern):
+    coarse, fine = (hf_bpe.resolve_pattern(name) for name in (kind, pattern))
+    coarse = with_digit_groups(coarse, digit_groups(fine))
+
+    @settings(max_examples=40)
+    @given(st.one_of(difficult_text(), plain_text("a.! \n\r1?", 20)))
+    def within(text: str) -> None:
+        assert borders(text, coarse) <= borders(text, fine)
+
+    within()
 
 
 @pytest.mark.parametrize(("pattern", "longest"), [("qwen2", 1), ("llama3", 3)])
@@ -62,8 +90,8 @@ def test_digits_are_grouped_as_in_the_first_stage(pattern, longest):
 
 def test_words_in_a_token_can_be_limited():
     spec = train(vocab_size=600, superword_max_words=2)
-    assert max(len(token.split()) for token in words_in(spec)) == 2
-    assert max(len(token.split()) for token in words_in(train(vocab_size=600))) > 2
+    assert max(map(number_of_words, words_in(spec))) == 2
+    assert max(map(number_of_words, words_in(train(vocab_size=600)))) > 2
 
 
 def test_the_second_stage_learns_from_text_as_it_will_be_encoded():

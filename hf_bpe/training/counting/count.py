@@ -40,7 +40,11 @@ def count_inputs(
     save: keeps a state to go on from; called every ten minutes, at the end, and when anything interrupts.
     """
     begun = tally.saved.open
-    ready = {counted.name for counted in tally.saved.finished} | {left.name for left in tally.saved.left_out}
+    finished = {counted.name: counted for counted in tally.saved.finished}
+    for each in inputs:
+        if each.name in finished and not each.is_file:  # a file is known by its size and time of change
+            _refuse_more(each, finished[each.name])
+    ready = finished.keys() | {left.name for left in tally.saved.left_out}
     todo = [each for each in inputs if each.name not in ready]
     todo.sort(key=lambda each: begun is None or each.name != begun.name)
     events = _events(todo, begun, skip_bad_files=skip_bad_files)
@@ -102,6 +106,15 @@ def _behind(batches: Iterator[Batch], begun: Counted) -> Iterator[Batch]:
             "give the same texts in the same order, or pass overwrite=True (--force) to count anew"
         )
     yield from batches
+
+
+def _refuse_more(source: Input, finished: Counted) -> None:
+    """Raise `ResumeRefused` unless a source holds what was counted of it, and no more."""
+    if next(_behind(source.batches(Place()), finished), None) is not None:
+        raise ResumeRefused(
+            f"{finished.name} holds more than the {finished.texts:,} texts that an interrupted count found in it; give the same texts, or "
+            "pass overwrite=True (--force) to count anew"
+        )
 
 
 class _Saving:

@@ -16,7 +16,7 @@ from hf_bpe.training.counting.merging import sorted_words
 from hf_bpe.training.counting.rules import CountRules
 from hf_bpe.training.words import Words
 
-__all__ = ["WordCounter", "make_counter"]
+__all__ = ["ReferenceCounter", "WordCounter", "make_counter"]
 
 
 class WordCounter(Protocol):
@@ -36,7 +36,7 @@ class WordCounter(Protocol):
         """Add all that another counter of the same kind has counted, which begins anew."""
 
 
-class _ReferenceCounter:
+class ReferenceCounter:
     """The definition."""
 
     def __init__(self, rules: CountRules) -> None:
@@ -47,10 +47,12 @@ class _ReferenceCounter:
 
     @property
     def nbytes(self) -> int:
+        """About what it takes up in memory."""
         # As measured for words of eight bytes: the objects, and their places in the table.
         return 150 * len(self._counts)
 
     def add(self, data: bytes, offsets: Offsets) -> None:
+        """Count the pieces of texts."""
         for start, end in pairwise(offsets.tolist()):
             for part in split_on_added_tokens(data[start:end].decode(), self._specials):
                 if isinstance(part, str):
@@ -58,11 +60,19 @@ class _ReferenceCounter:
                     self._counts.update(piece.encode() for piece in pretokenize(stretch, *self._split))
 
     def take(self) -> Words:
+        """What was counted so far, sorted. Counting begins anew."""
         words = sorted_words(self._counts.items())
         self._counts = Counter()
         return words
 
-    def absorb(self, other: _ReferenceCounter) -> None:
+    def take_in_order(self) -> Words:
+        """The same, words that were seen first first."""
+        words = Words.of(self._counts.items())
+        self._counts = Counter()
+        return words
+
+    def absorb(self, other: ReferenceCounter) -> None:
+        """Add all that another has counted, which begins anew."""
         self._counts.update(other._counts)
         other._counts = Counter()
 
@@ -99,4 +109,4 @@ def make_counter(rules: CountRules, num_threads: int | None, engine: EngineName)
     """A counter for the pieces that these rules split text into; special tokens are cut out and not counted."""
     threads = thread_count(num_threads)
     native = choose_native(engine)
-    return _ReferenceCounter(rules) if native is None else _NativeCounter(native, rules, threads)
+    return ReferenceCounter(rules) if native is None else _NativeCounter(native, rules, threads)

@@ -64,6 +64,7 @@ def _draw_curve(axes: Any, content: Mapping[str, Any]) -> None:
 
 def _draw_savings(axes: Any, content: Mapping[str, Any]) -> None:
     rows = content["thousands"]
+    rows = rows[:-1] or rows  # the last one is seldom a whole thousand
     axes.plot([row["to"] for row in rows], [100 * row["saves"] for row in rows], marker=".", linewidth=1)
     if any(row["saves"] > 0 for row in rows):
         axes.set_yscale("log")
@@ -88,7 +89,8 @@ def _draw_lengths(axes: Any, content: Mapping[str, Any]) -> None:
 
 def _draw_texts(axes: Any, content: Mapping[str, Any]) -> None:
     texts = {name: text["bytes_per_token"] for name, text in content["texts"].items()}
-    scripts = {f"{name} words": script["bytes_per_token"] for name, script in list(content["scripts"].items())[:12]}
+    frequent = {name: script for name, script in content["scripts"].items() if script["share_of_bytes"] >= 0.0005}
+    scripts = {f"{name} words": script["bytes_per_token"] for name, script in list(frequent.items())[:12]}
     bars = texts | scripts
     axes.barh([_literal(name) for name in bars], list(bars.values()), color=["C0"] * len(texts) + ["C7"] * len(scripts))
     axes.invert_yaxis()

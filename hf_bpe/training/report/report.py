@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, Usage, usage_of
 from hf_bpe.training.words import Words
 
-__all__ = ["TRAINING", "TrainingReport", "check_target", "report_of"]
+__all__ = ["TRAINING", "ReportTarget", "TrainingReport", "check_target", "report_of"]
 
 TRAINING = "training"
 """What the text that was learnt from is called among the texts of a report."""
@@ -59,6 +59,10 @@ class TrainingReport:
         """Write to a file, as HTML or as JSON by its name. Raises `TrainingError` for another name."""
         content = self.to_html() if check_target(path) == ".html" else self.to_json()
         write_atomically(Path(path).parent, {Path(path).name: content.encode()})
+
+
+ReportTarget: TypeAlias = str | os.PathLike[str] | Callable[[TrainingReport], object]
+"""Where a report goes: a file, or a function."""
 
 
 def check_target(path: str | os.PathLike[str]) -> str:
@@ -226,9 +230,10 @@ def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
 
 
 def shown(token: bytes) -> str:
-    r"""A token for people: what is not UTF-8 as `\x..`.
+    r"""A token for people: what is not UTF-8, or not visible, escaped.
 
-    >>> shown(b"caf\xc3")
-    'caf\\xc3'
+    >>> shown(b"caf\xc3\n")
+    'caf\\xc3\\n'
     """
-    return token.decode("utf-8", "backslashreplace")
+    text = token.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

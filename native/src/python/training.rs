@@ -116,7 +116,7 @@ type WordArrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bou
 
 /// Merges of counted words.
 #[pyfunction]
-#[pyo3(signature = (words, num_merges, *, min_frequency, max_token_length, first_seen, progress, start = Vec::new(), forbids = None))]
+#[pyo3(signature = (words, num_merges, *, min_frequency, max_token_length, ties, progress, start = Vec::new(), forbids = None))]
 #[allow(clippy::too_many_arguments)]
 pub fn learn_merges(
     py: Python<'_>,
@@ -124,14 +124,19 @@ pub fn learn_merges(
     num_merges: usize,
     min_frequency: i64,
     max_token_length: Option<usize>,
-    first_seen: bool,
+    ties: &str,
     progress: &Bound<'_, PyAny>,
     start: Vec<(u32, u32)>,
     forbids: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(u32, u32)>> {
     let words = view(py, &words)?;
     let limits = Limits { merges: num_merges, min_frequency, max_token_length: max_token_length.unwrap_or(usize::MAX) };
-    let ties = if first_seen { Ties::FirstSeen } else { Ties::LowestIds };
+    let ties = match ties {
+        "lowest ids" => Ties::LowestIds,
+        "lowest characters" => Ties::LowestCharacters,
+        "first seen" => Ties::FirstSeen,
+        _ => return Err(raise(py, EngineError::Spec(format!("no order of ties is named {ties:?}")))),
+    };
     let progress = progress.clone().unbind();
     let tell = |done: usize| {
         Python::attach(|py| {

@@ -1,0 +1,62 @@
+//! Sorted words: sorting and merging, compared with maps.
+
+use std::collections::BTreeMap;
+
+use native::{
+    error::EngineError,
+    train::{Words, ascend, merge, sorted},
+};
+use proptest::prelude::*;
+
+type Counted = BTreeMap<Vec<u8>, i64>;
+
+fn words(counted: impl IntoIterator<Item = (Vec<u8>, i64)>) -> Words {
+    let mut words = Words::default();
+    counted.into_iter().for_each(|(word, count)| words.push(&word, count));
+    words
+}
+
+fn listed(words: &Words) -> Vec<(Vec<u8>, i64)> {
+    words.view().iter().map(|(word, count)| (word.to_vec(), count)).collect()
+}
+
+/// Words that often share their first bytes, and end in the zeros that short ones are filled up with.
+fn counted() -> impl Strategy<Value = Counted> {
+    prop::collection::btree_map(prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(255)], 0..12), 1i64..1000, 0..20)
+}
+
+proptest! {
+    #[test]
+    fn words_in_any_order_are_sorted(counted in counted(), seed in any::<u64>()) {
+        let mut shuffled: Vec<_> = counted.clone().into_iter().collect();
+        shuffled.sort_by_key(|(word, _)| word.iter().fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)));
+        let in_order = sorted(words(shuffled.clone()).view());
+        prop_assert_eq!(listed(&in_order), counted.into_iter().collect::<Vec<_>>());
+        prop_assert!(ascend(in_order.view()));
+        prop_assert_eq!(ascend(words(shuffled.clone()).view()), shuffled.is_sorted());
+    }
+
+    #[test]
+    fn parts_are_merged_as_maps_are(parts in prop::collection::vec(counted(), 0..6)) {
+        let mut expected = Counted::new();
+        for (word, count) in parts.iter().flatten() {
+            *expected.entry(word.clone()).or_default() += count;
+        }
+        let parts: Vec<Words> = parts.into_iter().map(words).collect();
+        let merged = merge(&parts.iter().map(Words::view).collect::<Vec<_>>()).unwrap();
+        prop_assert_eq!(listed(&merged), expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_same_word_twice_does_not_ascend() {
+    assert!(!ascend(words([(b"a".to_vec(), 1), (b"a".to_vec(), 1)]).view()));
+}
+
+#[test]
+fn a_sum_beyond_63_bits_is_an_error_and_no_wrap() {
+    let most = words([(b"often".to_vec(), i64::MAX)]);
+    let one = words([(b"often".to_vec(), 1)]);
+    assert_eq!(merge(&[most.view(), one.view()]), Err(EngineError::TooOften("often".to_owned())));
+    assert_eq!(listed(&merge(&[most.view()]).unwrap()), [(b"often".to_vec(), i64::MAX)]);
+}
