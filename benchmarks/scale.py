@@ -9,7 +9,6 @@ import argparse
 import json
 import math
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -149,12 +148,7 @@ def _pruned(words: Words, pattern: str, merges: int) -> None:
         return list(hf_bpe.train(WordCounts(dict(kept.items()), pattern=pattern), 256 + merges, progress=False).merges)
 
     total = exact_sum(words.counts)
-    started, all_merges = time.perf_counter(), learnt(words)
-    seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(
-        f"{merges:,} merges learnt in {seconds:.1f} s, {peak / words.size:.0f} bytes of memory at most for a word (all of this program)"
-    )
+    all_merges = learnt(words)
     for least in (2, 3, 5, 10):
         kept = dropped_below(words, least)
         learned = learnt(kept)

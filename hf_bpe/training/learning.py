@@ -44,15 +44,9 @@ def learn(
             most = min(wanted, settings.first_stage_merges(vocab_size)) if is_first else wanted
             forbidden = forbids(settings) if is_first else forbids_in_second_stage(settings)
             merges = _merges_of(
-<<<<<<< HEAD
-                stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, bar
-            )
-            bar.update(len(merges) - bar.n)
-=======
                 stage, most, settings, unit, merges, forbidden if settings.has_rules(is_first) else None, engine, tell
             )
             tell(len(merges))
->>>>>>> counts
     return merges
 
 
