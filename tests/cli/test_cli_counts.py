@@ -89,7 +89,7 @@ def test_bad_files_are_named_or_left_out_on_request(run, fails, corpus, tmp_path
     ("arguments", "said"),
     [
         (("train", "-o", "x.tiktoken"), "files to train on, or word counts"),
-        (("train", "corpus", "--counts", "counted", "-o", "x.tiktoken"), "one of the two"),
+        (("train", "corpus", "--counts", "counted", "-o", "x.tiktoken"), "one of the three"),
         (("counts", "make", "corpus"), "--output"),
         (("counts", "make", "corpus", "-o", "x.parquet", "--drop-words-below", "1"), "--drop-words-below"),
         (("counts", "nonsense"), "nonsense"),

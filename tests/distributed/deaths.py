@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,10 @@ def _die_after(owner: Any, name: str, place: str, *, static: bool = False) -> No
         @wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
             result = function(*arguments, **options)
-            try:
+            with suppress(FileNotFoundError):
                 (_folder() / place).unlink()
-            except FileNotFoundError:
-                return result
-            os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
 
         return call
 

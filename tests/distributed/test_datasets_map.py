@@ -42,7 +42,11 @@ def test_processes_give_the_ids_of_one_and_the_cache_is_found_again(tmp_path: Pa
 def test_an_encoder_pickles_to_the_same_bytes_in_every_process_and_after_use() -> None:
     hashes = {
         subprocess.run(
-            [sys.executable, "-c", _TRAIN], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=60
+            [sys.executable, "-c", _TRAIN],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=60,
         ).stdout
         for seed in ("1", "2")
     }
