@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz memory counting conversions stock-four transformers-tests unicode-tables clean
+.PHONY: demo test lint format bench fuzz memory scale counting conversions stock-four transformers-tests unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -56,6 +56,10 @@ memory: $(VENV)/.installed-test
 # A text larger than its budget of memory, counted within it. COUNTING: such as COUNTING="--megabytes 1000 --limit 1GB".
 counting: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.counting $(COUNTING)
+
+# What counting and encoding terabytes costs, from a sample. SCALE: such as SCALE="sample.txt --terabytes 10".
+scale: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.scale $(SCALE)
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)
