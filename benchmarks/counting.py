@@ -40,11 +40,13 @@ def main() -> None:
         path = Path(folder, "text.txt")
         size = _write(path, options.megabytes * 10**6)
         print(f"{size / 1e6:,.0f} MB of the standard library's source, its letters changed anew in every copy")
-        results = {limit: _run(path, limit) for limit in (options.limit, "1TB")}
-        for limit, result in results.items():
+        results = {}
+        for limit in (options.limit, "1TB"):
+            results[limit] = result = _run(path, limit)
             print(
                 f"limit {limit:>6}: peak {result['peak'] / 1e6:6,.0f} MB, {result['words']:,} words, {result['seconds']:.1f} s, "
-                f"{size / 1e6 / result['seconds']:.0f} MB/s ({result['cpu']:.1f} s of processor time)"
+                f"{size / 1e6 / result['seconds']:.0f} MB/s ({result['cpu']:.1f} s of processor time)",
+                flush=True,
             )
     from hf_bpe.training.counting.memory import bytes_of
 

@@ -23,7 +23,8 @@ from tests.support.text import (
 )
 from tests.support.vocabularies import byte_spec
 
-PATTERNS = [name for name in NAMED_PATTERNS if name != "none"]
+# "arabic" and "lines" are simpler than "indic" and "sentences", and run by the same automaton: 12 seconds each, for nothing new.
+PATTERNS = [name for name in NAMED_PATTERNS if name not in ("none", "arabic", "lines")]
 ENDINGS = [
     "",
     " ",

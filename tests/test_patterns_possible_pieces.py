@@ -67,7 +67,10 @@ def test_what_is_not_provable_can_be_anything(pattern):
     assert can_be_part_of_a_piece("<s>", pattern, "keep")
 
 
-@pytest.mark.parametrize("named", [named for named in NAMED_PATTERNS.values() if named.pattern], ids=lambda named: named.name)
+SMALL_PIECES = [named for named in NAMED_PATTERNS.values() if named.name not in ("none", "lines", "sentences")]
+
+
+@pytest.mark.parametrize("named", SMALL_PIECES, ids=lambda named: named.name)
 def test_names_of_special_tokens_are_no_pieces_of_published_patterns(named):
     for text in ("<s>", "<|eot_id|>", "[INST]", "<|reserved_special_token_11|>"):
         assert not can_be_a_piece(text, named.pattern, "keep"), text

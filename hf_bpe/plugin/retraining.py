@@ -115,6 +115,8 @@ def _dressed(trained: TokenizerSpec, old: TokenizerSpec, tokens: Mapping[str, to
         )
         for content, token in tokens.items()
     ]
+    if trained.sentencepiece is None:
+        added += [token for token in trained.added_tokens if token.content not in tokens]  # reserved ones
     if trained.sentencepiece is None or old.sentencepiece is None:
         return trained.replace(added_tokens=added)
     rules = dataclasses.replace(trained.sentencepiece, prepend_scheme=old.sentencepiece.prepend_scheme)

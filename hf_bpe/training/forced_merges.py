@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hf_bpe.engine.reference import merge_pair
+from hf_bpe.engine.reference import merge_by_rank, merge_pair
 
 __all__ = ["forced_merges"]
 
@@ -21,13 +21,11 @@ def forced_merges(tokens: Sequence[bytes]) -> list[Pair]:
     >>> forced_merges([b"  ", b"   ", b"    "])
     [(32, 32), (256, 32), (256, 256)]
     """
-    merges: list[Pair] = []
+    merged: dict[Pair, tuple[int, int]] = {}  # to rank and id, in the order of ranks
     for token in tokens:
-        ids = list(token)
-        for number, pair in enumerate(merges):
-            ids = merge_pair(ids, pair, 256 + number)
+        ids = merge_by_rank(list(token), merged)
         while len(ids) > 1:
-            pair = (ids[0], ids[1])
-            ids = merge_pair(ids, pair, 256 + len(merges))
-            merges.append(pair)
-    return merges
+            pair, new_id = (ids[0], ids[1]), 256 + len(merged)
+            merged[pair] = (len(merged), new_id)
+            ids = merge_pair(ids, pair, new_id)
+    return list(merged)

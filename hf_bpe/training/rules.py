@@ -49,8 +49,9 @@ def resolve_rule(name_or_pattern: str) -> str:
 def forbids(settings: ByteLevelSettings) -> Forbids:
     """What these settings forbid in every stage.
 
-    Called once for each pair that comes up to be merged, not for each that occurs: for 128,000 merges some 0.2 s in all, so it need not
-    be said again in Rust. Raises `PatternError`.
+    Called once for each pair that comes up to be merged, not for each that occurs: with three named patterns 30 microseconds each, so a
+    second for 32,000 merges. To say it again in Rust would save that second, and have two engines agree on patterns once more.
+    Raises `PatternError`.
 
     >>> from hf_bpe.training.settings import ByteLevelSettings
     >>> forbids(ByteLevelSettings(forbidden_patterns=("letters-with-digits",)))(b"a", b"1")

@@ -1,4 +1,5 @@
 //! Sorted words: sorting and merging, compared with maps.
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeMap;
 

@@ -13,6 +13,7 @@ from hf_bpe import TrainingError
 from hf_bpe.normalizers import Prepend
 from hf_bpe.plugin import HfBpeTokenizer
 from hf_bpe.plugin.loading import read_document
+from hf_bpe.training import train
 from tests.plugin.samples import CORPUS, NAMES, make_spec
 
 
@@ -52,6 +53,25 @@ def test_every_rule_for_text_stays() -> None:
     for rule in ("pattern", "stages", "unmatched", "normalizer", "add_prefix_space"):
         assert getattr(new, rule) == getattr(old.spec, rule), rule
     assert not any(len(token) > 1 and token[-1:].isdigit() for token in new.vocab)  # the second stage held in training as well
+
+
+def test_every_setting_of_training_is_taken_and_those_of_the_old_one_stay() -> None:
+    old = HfBpeTokenizer.from_spec(train(iter(CORPUS), 300, pattern="gpt2", space_runs=3, min_frequency=1, progress=False))
+    new = old.train_new_from_iterator(
+        CORPUS,
+        320,
+        forbidden_tokens=["th"],
+        digits="single",
+        reserved_tokens=2,
+        new_special_tokens=["<new>"],
+        shortfall="reserve",
+    )
+    spec = new.spec
+    assert (b" ", b" ") == spec.merges[0]
+    assert b"th" not in spec.vocab
+    assert spec.vocab_size == len(new) == 320
+    assert list(spec.special_tokens)[:3] == ["<new>", "<|reserved_0|>", "<|reserved_1|>"]
+    assert new.decode(new.encode("a<|reserved_1|>b", add_special_tokens=False)) == "a<|reserved_1|>b"
 
 
 def test_settings_in_force_stay(tmp_path: Path) -> None:

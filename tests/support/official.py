@@ -47,6 +47,15 @@ TIKTOKEN_PATTERNS = {
     # ByteDance-Seed/Seed-Coder-8B-Base, tokenizer.json
     "seed-coder": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+",
 }
+# Published nowhere but here; the engines must agree on them all the same.
+_WORD = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}]*"
+_AFTER_WORDS = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_END, _NO_END = ".!?\u2026\u0964\u0965\u06d4\u061f", "[^\\r\\n\\p{N}.!?\u2026\u0964\u0965\u06d4\u061f]"
+_ON = rf"[{_END}]+[^\s\p{{N}}{_END}]{_NO_END}*"
+TIKTOKEN_PATTERNS |= {
+    "indic": rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?{_WORD}{_AFTER_WORDS}",
+    "sentences": rf"(?:{_NO_END}+|{_ON})(?:{_ON})*[{_END}]*(?:\s*[\r\n]+)?|[{_END}]+(?:\s*[\r\n]+)?|\p{{N}}{{1,3}}|\s*[\r\n]+",
+}
 # deepseek-ai/DeepSeek-V3, tokenizer.json: pre_tokenizer.pretokenizers
 DEEPSEEK_STAGES = (
     r"\p{N}{1,3}",

@@ -160,8 +160,7 @@ impl Learner {
 
     /// Counts all pairs, and keeps those at hand that occur as often as `floor` says, which is given the counts of all.
     fn count(&mut self, floor: impl FnOnce(&mut [i64]) -> i64) -> Result<(), EngineError> {
-        self.pairs = Pairs::default();
-        self.heap.clear();
+        (self.pairs, self.heap, self.places) = Default::default(); // room for counting
         (self.pairs, self.floor) = Pairs::count(&self.symbols, floor, &mut self.places)?;
         self.most_places = self.places.len() + self.symbols.places() / 2;
         self.places.reserve_exact(self.most_places - self.places.len());
