@@ -102,7 +102,9 @@ class Cluster:
                     done(tasks[reference])
         finally:
             for reference in waiting:
-                self._ray.cancel(reference)
+                # By force: a KeyboardInterrupt in the midst of an import leaves its lock held, and the worker's next task then waits for
+                # ever. A worker that is killed loses nothing: our tasks are made for that.
+                self._ray.cancel(reference, force=True)
 
     @contextmanager
     def translated(self, name: object) -> Iterator[None]:
