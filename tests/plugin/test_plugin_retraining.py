@@ -67,7 +67,7 @@ def test_every_setting_of_training_is_taken_and_those_of_the_old_one_stay() -> N
         shortfall="reserve",
     )
     spec = new.spec
-    assert (b" ", b" ") == spec.merges[0]
+    assert spec.merges[0] == (b" ", b" ")
     assert b"th" not in spec.vocab
     assert spec.vocab_size == len(new) == 320
     assert list(spec.special_tokens)[:3] == ["<new>", "<|reserved_0|>", "<|reserved_1|>"]
