@@ -12,7 +12,7 @@ import conversion
 from hf_bpe.patterns import NAMED_PATTERNS
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Force", "Json", "LoadedPattern", "SourceFormat", "SpecialIds", "Tokenizer", "load", "load_options"]
+__all__ = ["Force", "Json", "LoadedPattern", "Ray", "SourceFormat", "SpecialIds", "Tokenizer", "load", "load_options"]
 
 FORMAT_NAMES = ", ".join(conversion.formats())
 PATTERN_NAMES = ", ".join(NAMED_PATTERNS)
@@ -45,6 +45,16 @@ SpecialIds = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Work on a Ray cluster: its address; auto for the one this machine is part of; local to start one here. Files must have the "
+        "same paths on all its machines, and --num-threads is for each task (default: 1).",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write even where there is something already.")]
 
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import ray
+
+from tests.distributed import deaths
+from tests.distributed.deaths import Deaths
+
+
+@pytest.fixture(scope="package")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cluster of two workers on this machine; the folder is where they look whether to die."""
+    folder = tmp_path_factory.mktemp("deaths")
+    os.environ[deaths.FOLDER] = str(folder)
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        object_store_memory=100 << 20,
+        runtime_env={"worker_process_setup_hook": deaths.install},
+    )
+    try:
+        yield folder
+    finally:
+        ray.shutdown()
+        del os.environ[deaths.FOLDER]
+
+
+@pytest.fixture
+def dying(cluster: Path) -> Iterator[Deaths]:
+    for path in cluster.iterdir():
+        path.unlink()
+    deaths = Deaths(cluster)
+    yield deaths
+    assert not deaths.outstanding
