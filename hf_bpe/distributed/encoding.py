@@ -22,9 +22,9 @@ from hf_bpe.encoding.encode import SHARD_TOKENS, OnBad, settings_of
 from hf_bpe.encoding.index import INDEX, End, Index, Settings, Shard
 from hf_bpe.encoding.output import locked, prepare
 from hf_bpe.encoding.shards import NO_DOCUMENTS
-from hf_bpe.encoding.staged import sync_folder
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import CorpusError
+from hf_bpe.files import sync_folder
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["encode_files"]
