@@ -66,6 +66,7 @@ def effect_on(
 ) -> Effect:
     """Encode texts with both. new_ids: old id -> new id; None: ids are kept.
 
+    >>> from hf_bpe import TokenizerSpec
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
     >>> longer = spec.replace(vocab=spec.vocab | {b"ab": 256}, merges=((b"a", b"b"),))
     >>> effect_on(["abc", "c"], Encoder(spec), Encoder(longer)).examples

@@ -71,7 +71,7 @@ class SymbolWords:
                     most,
                     min_frequency=min_frequency,
                     max_token_length=None,
-                    first_seen=False,
+                    ties="lowest ids",
                     progress=lambda done: bar.update(max(0, done - len(start) - bar.n)),
                     start=start,
                     forbids=forbids_bytes,

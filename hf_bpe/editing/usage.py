@@ -20,6 +20,7 @@ _BATCH_CHARACTERS = 1 << 24
 def count_tokens(encoder: Encoder, texts: Iterable[str]) -> NDArray[np.int64]:
     """How often each id stands in the encoded texts, shape (n_vocab,). Special tokens that a text spells are text.
 
+    >>> from hf_bpe import TokenizerSpec
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
     >>> count_tokens(Encoder(spec), ["aab"])[97:100].tolist()
     [2, 1, 0]

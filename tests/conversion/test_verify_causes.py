@@ -7,6 +7,7 @@ import json
 import pytest
 
 import conversion
+from conversion.format import Given
 from conversion.verification import CAUSES
 from conversion.verification.causes import find_cause
 from conversion.verification.difference import Row, Token
@@ -101,7 +102,7 @@ def test_a_decoder_is_compared_too(tmp_path):
 
 
 def test_what_no_step_explains_is_unknown():
-    side = load_side(byte_spec(), "own", conversion.Given())
+    side = load_side(byte_spec(), "own", Given())
     assert find_cause(side, side, "ab", AS_TEXT, [97, 98], [97]) == "normaliser"
     assert find_cause(side, side, "a", AS_TEXT, [97], [98]) != "decoder"
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import conversion
+from conversion.format import Given
 from conversion.verification import comparison, corpus
 from conversion.verification.corpus import read_corpus
 from conversion.verification.loaders import load_side
@@ -72,7 +73,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
     peaks = []
     for size in (1 << 19, 1 << 21):
         (tmp_path / "corpus.txt").write_text("x" * size)
-        running = comparison.Comparison(*(load_side(spec, "own", conversion.Given()) for _ in "ab"))
+        running = comparison.Comparison(*(load_side(spec, "own", Given()) for _ in "ab"))
         tracemalloc.start()
         running.run(read_corpus(tmp_path / "corpus.txt", separator=None, text_field="text"))
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -97,7 +97,7 @@ def test_llama_cpp_is_run_through_its_python_package(tmp_path, monkeypatch):
     """The package is large and compiled on installation, so a stand-in of the same calls is compared here."""
     spec = byte_spec("gpt2", added_tokens=(AddedToken("<s>", 256),))
     path = write(spec, tmp_path, "gguf")
-    own = load_side(spec, "own", conversion.Given())
+    own = load_side(spec, "own", Given())
 
     class Llama:
         def __init__(self, *, model_path, vocab_only, verbose):
