@@ -11,7 +11,7 @@ from rich.text import Text
 
 from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
 from hf_bpe.cli.console import out, print_json
-from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Texts, Tokenizer, load
 from hf_bpe.editing import Audit, AuditedToken
 from hf_bpe.editing import audit as audit_spec
 from hf_bpe.editing.audit import rows_of_model
@@ -27,10 +27,7 @@ def audit(
             metavar="MODEL_DIR", show_default=False, help="Folder with .safetensors files: look for rows that look untrained."
         ),
     ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(show_default=False, help="Text, .jsonl or .parquet: how often each token is used (repeatable)."),
-    ] = None,
+    corpus: Texts = None,
     untrained: Annotated[
         list[int] | None,
         typer.Option(

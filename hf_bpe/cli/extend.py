@@ -12,7 +12,19 @@ from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
 from hf_bpe.cli.console import err, out, print_json
 from hf_bpe.cli.edited import refuse_targets, write_edited
 from hf_bpe.cli.files import target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import (
+    DryRun,
+    Force,
+    Json,
+    LoadedPattern,
+    SourceFormat,
+    SpecialIds,
+    Target,
+    TargetFormat,
+    Texts,
+    Tokenizer,
+    load,
+)
 from hf_bpe.editing import Effect, effect_on, id_map_between
 from hf_bpe.editing import extend as extend_spec
 from hf_bpe.editing.audit.vocabulary import spelling_of
@@ -27,11 +39,8 @@ _SHOWN = 20
 
 def extend(
     tokenizer: Tokenizer,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write: a file or a folder.")],
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(show_default=False, help="Text, .jsonl or .parquet to learn tokens from (repeatable)."),
-    ] = None,
+    target: Target,
+    corpus: Texts = None,
     tokens: Annotated[int, typer.Option(min=0, help="How many tokens to learn from the corpus.")] = 0,
     min_frequency: Annotated[int, typer.Option(min=1, help="Learn no pair that is seen less often.")] = 2,
     max_token_length: Annotated[
@@ -55,14 +64,11 @@ def extend(
         list[str] | None,
         typer.Option(show_default=False, help="Text to say of how its ids change; default: the corpus (repeatable)."),
     ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says."),
-    ] = None,
+    to: TargetFormat = None,
     source_format: SourceFormat = None,
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added, and write nothing.")] = False,
+    dry_run: DryRun = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Json = False,
     force: Force = False,

@@ -12,7 +12,21 @@ import conversion
 from hf_bpe.patterns import NAMED_PATTERNS
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["Force", "Json", "LoadedPattern", "Ray", "SourceFormat", "SpecialIds", "Tokenizer", "load", "load_options"]
+__all__ = [
+    "DryRun",
+    "Force",
+    "Json",
+    "LoadedPattern",
+    "Ray",
+    "SourceFormat",
+    "SpecialIds",
+    "Target",
+    "TargetFormat",
+    "Texts",
+    "Tokenizer",
+    "load",
+    "load_options",
+]
 
 FORMAT_NAMES = ", ".join(conversion.formats())
 PATTERN_NAMES = ", ".join(NAMED_PATTERNS)
@@ -44,6 +58,18 @@ SpecialIds = Annotated[
         help="A special token and its id, for files that do not say it (repeatable).",
     ),
 ]
+Target = Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write: a file or a folder.")]
+TargetFormat = Annotated[
+    str | None,
+    typer.Option("--to", metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says."),
+]
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--corpus", show_default=False, help="Text, .jsonl or .parquet: what is learnt from, and counted (repeatable)."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Ray = Annotated[
     str | None,

@@ -13,7 +13,19 @@ from hf_bpe.byte_level import bytes_to_token
 from hf_bpe.cli.console import err, out, print_json
 from hf_bpe.cli.edited import refuse_targets, write_edited
 from hf_bpe.cli.files import target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import (
+    DryRun,
+    Force,
+    Json,
+    LoadedPattern,
+    SourceFormat,
+    SpecialIds,
+    Target,
+    TargetFormat,
+    Texts,
+    Tokenizer,
+    load,
+)
 from hf_bpe.editing import Pruned, effect_on
 from hf_bpe.editing import prune as prune_spec
 from hf_bpe.engine import Encoder
@@ -26,7 +38,7 @@ _SHOWN = 20
 
 def prune(
     tokenizer: Tokenizer,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write: a file or a folder.")],
+    target: Target,
     token: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,10 +56,7 @@ def prune(
         list[str] | None,
         typer.Option(show_default=False, help="Remove tokens with a character of this script, such as Cyrillic (repeatable)."),
     ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(show_default=False, help="Text, .jsonl or .parquet that says how often tokens are used (repeatable)."),
-    ] = None,
+    corpus: Texts = None,
     min_count: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Remove what the corpus uses less often.")
     ] = None,
@@ -58,14 +67,11 @@ def prune(
         list[str] | None, typer.Option(metavar="TOKEN", show_default=False, help="A token that stays (repeatable).")
     ] = None,
     keep_ids: Annotated[bool, typer.Option("--keep-ids", help="Leave gaps instead of numbering the tokens anew.")] = False,
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says."),
-    ] = None,
+    to: TargetFormat = None,
     source_format: SourceFormat = None,
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and write nothing.")] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
     force: Force = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,28 +9,36 @@ import typer
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.edited import write_edited
 from hf_bpe.cli.files import refuse_existing, target_format
-from hf_bpe.cli.options import Force, Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import (
+    DryRun,
+    Force,
+    Json,
+    LoadedPattern,
+    SourceFormat,
+    SpecialIds,
+    Target,
+    TargetFormat,
+    Tokenizer,
+    load,
+)
 
 __all__ = ["rename"]
 
 
 def rename(
     tokenizer: Tokenizer,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write: a file or a folder.")],
+    target: Target,
     token: Annotated[
         list[str],
         typer.Option(
             "--token", metavar="OLD=NEW", show_default=False, help="A special or added token, and its new text (repeatable)."
         ),
     ],
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says."),
-    ] = None,
+    to: TargetFormat = None,
     source_format: SourceFormat = None,
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be renamed, and write nothing.")] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
     force: Force = False,
 ) -> None:
