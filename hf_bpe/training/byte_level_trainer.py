@@ -14,11 +14,12 @@ from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 from hf_bpe.training.counting.stages import counts_of, rule_settings
+from hf_bpe.training.given_settings import byte_level_settings
 from hf_bpe.training.in_order import InOrder, words_in_order
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.mixture import Mixed, Mixture
 from hf_bpe.training.report.report import ReportTarget, check_target, report_of
-from hf_bpe.training.settings import ByteLevelSettings, byte_level_settings
+from hf_bpe.training.settings import ByteLevelSettings
 
 __all__ = ["train_byte_level"]
 

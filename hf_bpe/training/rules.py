@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from hf_bpe.engine.reference import compile_pattern
 from hf_bpe.errors import PatternError, TrainingError
-
-if TYPE_CHECKING:
-    from hf_bpe.training.settings import ByteLevelSettings
+from hf_bpe.training.settings import ByteLevelSettings
 
 __all__ = ["NAMED_RULES", "Forbids", "forbids", "forbids_in_second_stage", "resolve_rule"]
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import hf_bpe
 from hf_bpe.errors import PatternError, TrainingError
 from hf_bpe.training import dialects
-from hf_bpe.training.settings import SETTINGS_KEY, ByteLevelSettings, byte_level_settings
+from hf_bpe.training.given_settings import byte_level_settings
+from hf_bpe.training.settings import SETTINGS_KEY, ByteLevelSettings
 from tests.support.text import difficult_text, plain_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* merges asked for were found")
