@@ -16,6 +16,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cluster of two workers on this machine; the folder is where they look whether to die."""
     folder = tmp_path_factory.mktemp("deaths")
     os.environ[deaths.FOLDER] = str(folder)
+    os.environ["RAY_worker_niceness"] = "0"  # else the suite's other tests starve the workers on two processors
     ray.init(
         num_cpus=2,
         include_dashboard=False,
@@ -27,7 +28,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
     finally:
         ray.shutdown()
-        del os.environ[deaths.FOLDER]
+        del os.environ[deaths.FOLDER], os.environ["RAY_worker_niceness"]
 
 
 @pytest.fixture
