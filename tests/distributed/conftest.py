@@ -10,8 +10,8 @@ import ray
 from tests.distributed import deaths
 from tests.distributed.deaths import Deaths
 
-
 _REPOSITORY = str(Path(__file__).parents[2])
+_NICENESS = "RAY_worker_niceness"  # Ray reads it in these letters
 
 
 @pytest.fixture(scope="package")
@@ -19,7 +19,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cluster of two workers on this machine; the folder is where they look whether to die."""
     folder = tmp_path_factory.mktemp("deaths")
     os.environ[deaths.FOLDER] = str(folder)
-    os.environ["RAY_worker_niceness"] = "0"  # else the suite's other tests starve the workers on two processors
+    os.environ[_NICENESS] = "0"  # else the suite's other tests starve the workers on two processors
     ray.init(
         num_cpus=2,
         include_dashboard=False,
@@ -32,7 +32,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
     finally:
         ray.shutdown()
-        del os.environ[deaths.FOLDER], os.environ["RAY_worker_niceness"]
+        del os.environ[deaths.FOLDER], os.environ[_NICENESS]
 
 
 @pytest.fixture
