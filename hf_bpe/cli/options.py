@@ -17,6 +17,7 @@ __all__ = [
     "Force",
     "Json",
     "LoadedPattern",
+    "Ray",
     "SourceFormat",
     "SpecialIds",
     "Target",
@@ -71,6 +72,16 @@ Texts = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Work on a Ray cluster: its address; auto for the one this machine is part of; local to start one here. Files must have the "
+        "same paths on all its machines, and --num-threads is for each task (default: 1).",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write even where there is something already.")]
 
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
-from hf_bpe.engine.backends import EngineName, Places, make_engine
+from hf_bpe.engine.backends import EngineName, make_engine
 from hf_bpe.engine.parts import Part, Trust, join_parts, refuse_unknown, sets_of
+from hf_bpe.engine.protocol import Places
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
 from hf_bpe.pieces import piece_bytes
