@@ -16,11 +16,14 @@ from hf_bpe import AddedToken, TokenizerSpec
 from hf_bpe.playground.server import make_app
 from hf_bpe.playground.serving import bind
 from hf_bpe.playground.shelf import Shelf
-from tests.support.pieces import model_file
+from conversion.sentencepiece.model import parse_model
+from tests.support.pieces import model
 from tests.support.vocabularies import BYTES, cl100k_spec, gpt2_spec
 
 SCRIPT = "<script>document.title='owned'</script>"
-HOSTILE = TokenizerSpec(vocab=BYTES, merges=(), added_tokens=(AddedToken(SCRIPT, 256), AddedToken('"><img src=x onerror=alert(1)>', 257)))
+HOSTILE = TokenizerSpec(
+    vocab=BYTES, merges=(), added_tokens=(AddedToken(SCRIPT, 256), AddedToken('"><img src=x onerror=alert(1)>', 257))
+)
 CHATTY = "{% for m in messages %}<|endoftext|>{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"
 
 
@@ -35,7 +38,7 @@ def sample_shelf() -> Shelf:
     shelf = Shelf()
     shelf.add("gpt2", gpt2_spec, "for tests")
     shelf.add("cl100k", cl100k_spec, "for tests", (CHATTY, {}))
-    shelf.add("pieces", lambda: model_file("mistral v1"), "for tests")
+    shelf.add("pieces", lambda: parse_model(model("mistral v1"), "mistral v1"), "for tests")
     shelf.add("hostile", lambda: HOSTILE, SCRIPT)
     return shelf
 
