@@ -12,11 +12,11 @@ from urllib.error import HTTPError
 
 import uvicorn
 
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import AddedToken, TokenizerSpec
 from hf_bpe.playground.server import make_app
 from hf_bpe.playground.serving import bind
 from hf_bpe.playground.shelf import Shelf
-from conversion.sentencepiece.model import parse_model
 from tests.support.pieces import model
 from tests.support.vocabularies import BYTES, cl100k_spec, gpt2_spec
 
