@@ -12,11 +12,11 @@ from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 from conversion.sentencepiece.piece_merges import merges_of
-from hf_bpe.analysis.findings import UNREACHED, Finding, findings_of_token
+from hf_bpe.analysis.findings import Finding, findings_of_token
 from hf_bpe.analysis.merge_tree import MergeNode, merge_trees
 from hf_bpe.analysis.tokens import Entry, Vocabulary, as_encoder
 from hf_bpe.engine import Encoder
-from hf_bpe.engine.steps import MOST_SYMBOLS, MergeRules
+from hf_bpe.engine.steps import MergeRules
 from hf_bpe.errors import UnknownTokenError
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.spelling import spelled_vocabulary, spelling_of
@@ -24,6 +24,8 @@ from hf_bpe.spelling import spelled_vocabulary, spelling_of
 __all__ = ["Card", "Cards", "Tokens"]
 
 _BESIDE = 3
+_MOST_IN_TREE = 256
+"""Longer tokens have no tree: one may be as deep as it is long, deeper than JSON can be read. Those of o200k have up to 128 bytes."""
 _BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})+")
 _WHY: dict[Finding, str] = {
     "never merged": "no merges make it, so no text becomes it",
@@ -43,11 +45,11 @@ class Tokens(NamedTuple):
 class Card:
     """A token.
 
-    added: its rules, if it is an added token. rank: the place among the merges, counted from 1, of the one that makes it; score: what a
-    SentencePiece model has instead. tree: how merging makes it of bytes or characters; several trees where it stops short of the token, and none
-    of what is no text, as special tokens are. beside: the tokens of the ids before and after. starting, ending: longer tokens that do so with it.
-    used_in: those that a merge makes with it. findings: what `hf-bpe audit` says of it. is_reachable: whether any text becomes it; a special
-    token's own spelling counts where it is allowed.
+    added: its rules, if it is an added token. rank: the place among the merges, counted from 1, of the one that makes it; score: what
+    a SentencePiece model has instead. tree: how merging makes it of bytes or characters; several trees where it stops short of the
+    token, and none of what is no text, as special tokens are, or longer than 256 bytes. beside: the tokens of the ids before and
+    after. starting, ending: longer tokens that do so with it. used_in: those that a merge makes with it. findings: what
+    `hf-bpe audit` says of it. is_reachable: whether any text becomes it; a special token's own spelling counts where it is allowed.
     """
 
     entry: Entry
@@ -91,7 +93,8 @@ class Cards:
             )
         if found is None:
             raise UnknownTokenError(
-                f"{wanted!r} is no token here; give one by its id, as #123, by its text, as it is spelled in files, or by its bytes, as \\xF0\\x9F"
+                f"{wanted!r} is no token here; give one by its id, as #123, by its text, as it is spelled in files, or by its bytes, as "
+                "\\xF0\\x9F"
             )
         return found
 
@@ -102,7 +105,7 @@ class Cards:
         findings = tuple(findings_of_token(self.vocabulary.encoder, token_id))
         content = self._contents.get(token_id)
         mergeable = content if content is not None and self._merges_text(token_id) else None
-        tree = merge_trees(self._merges, mergeable) if mergeable is not None and len(mergeable) <= MOST_SYMBOLS else ()
+        tree = merge_trees(self._merges, mergeable) if mergeable is not None and len(mergeable) <= _MOST_IN_TREE else ()
         root = tree[0] if len(tree) == 1 else None
         is_reachable, why = self._reach(entry, added, findings)
         return Card(
@@ -188,12 +191,14 @@ class Cards:
             return False, "it is a control piece, which no text becomes"
         if rules is not None and rules.pieces[entry.id].kind == "unused":
             return False, "it is an unused piece, which comes apart after merging"
-        against = [finding for finding in findings if finding in UNREACHED and finding in _WHY]
+        against = [finding for finding in findings if finding in _WHY]
         if against:
             return False, _WHY[against[0]]
         if entry.text and self.vocabulary.encoder.encode_ordinary(entry.text) == [entry.id]:
             return True, "its own text becomes it"
-        return True, "text around it can make it, though its own text alone does not"
+        if entry.text is None:
+            return True, "it is a part of characters, and no rule keeps text from becoming it"
+        return True, "its own text alone does not become it, but no rule keeps other text from it"
 
     def _beside(self, token_id: int) -> tuple[Entry, ...]:
         ids = (*range(token_id - _BESIDE, token_id), *range(token_id + 1, token_id + _BESIDE + 1))
