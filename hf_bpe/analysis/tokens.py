@@ -23,8 +23,8 @@ __all__ = ["Entry", "Kind", "Token", "View", "Vocabulary", "as_encoder", "view",
 
 Kind: TypeAlias = Literal["ordinary", "byte", "special", "added", "unknown"]
 """ordinary: made by merging, or a character or ASCII byte to merge from. byte: one byte of a character that is none by itself.
-special, added: an added token that was found in the text, special or not. unknown: stands for what the vocabulary lacks."""
-
+special, added: an added token that was found in the text, special or not; added is also a user-defined piece. unknown: stands for
+what the vocabulary lacks."""
 
 _AT_A_TIME = 4096
 
@@ -131,7 +131,7 @@ def _as_text(content: bytes) -> str | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View(Sequence[Token]):
     """The tokens of a text. Each is made when it is asked for, so a view of megabytes costs little more than encoding.
 

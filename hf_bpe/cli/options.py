@@ -102,12 +102,13 @@ def load(path: Path, source: str | None, pattern: str | None, special_tokens: Se
 
 def load_any(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
     """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`loaded_examples`)."""
-    from hf_bpe.analysis import loaded_examples  # few commands look at tokens
+    if not path.exists():
+        from hf_bpe.analysis import loaded_examples  # few commands look at tokens
 
-    named = {example.name: example for example in loaded_examples()}.get(str(path))
-    if named is None or path.exists():
-        return load(path, source, pattern, special_tokens)
-    return named.load()
+        found = next((example for example in loaded_examples() if example.name == str(path)), None)
+        if found is not None:
+            return found.load()
+    return load(path, source, pattern, special_tokens)
 
 
 def _name_and_id(given: str) -> tuple[str, int]:

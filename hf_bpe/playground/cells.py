@@ -55,11 +55,11 @@ class Cell:
     def spoken(self) -> str:
         """The token in words.
 
-        >>> from hf_bpe import train
+        >>> from hf_bpe import TokenizerSpec
         >>> from hf_bpe.analysis import view
-        >>> tokens = view(train(["a b a b"], 257, pattern=None, progress=False), "a b")
-        >>> cells_of(tokens, 0, 3)[0].cells[0].spoken
-        'a, space; id 256, bytes 0 to 2'
+        >>> tokens = view(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()), "a b")
+        >>> cells_of(tokens, 0, 3)[0].cells[1].spoken
+        'space; id 32, bytes 1 to 2'
         """
         said = ", ".join(glyph.stands_for or glyph.shown for glyph in self.glyphs) or "nothing"
         parts = [f"{said}; id {self.token.id}, bytes {self.token.in_bytes[0]} to {self.token.in_bytes[1]}"]

@@ -35,11 +35,10 @@ def read_upload(files: Mapping[str, bytes], pattern: str | None = None) -> Read:
 
     Raises `PlaygroundError` saying what is wrong with which file, and what to do.
 
-    >>> read_upload({"readme.txt": b"hello"})
+    >>> read_upload({"a/tokenizer.json": b"{}", "b/tokenizer.json": b"{}"})
     Traceback (most recent call last):
     ...
-    hf_bpe.errors.PlaygroundError: readme.txt: in no format known here; it begins b'hello'; the formats are huggingface, vocab-merges, \
-gpt2, sentencepiece, sentencepiece-vocab, tiktoken, tiktoken-plugin, tekken, minbpe, gguf, tokenizer.json
+    hf_bpe.errors.PlaygroundError: two of these files have the same name; choose the files of one tokenizer
     """
     names = {name: plain_name(name) for name in files}
     if not files or len(files) > MOST_FILES:

@@ -1,5 +1,7 @@
 """Cards of tokens: trees, neighbours and reach, checked by brute force."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,8 +102,9 @@ def test_what_is_no_token_is_refused(gpt2, wanted):
 
 
 def test_an_id_out_of_use_is_refused(gpt2):
-    with pytest.raises(UnknownTokenError):
-        gpt2.card(60_000)
+    for token_id in (60_000, -1, 2**40):
+        with pytest.raises(UnknownTokenError):
+            gpt2.card(token_id)
 
 
 def test_tokens_that_no_text_has_say_why():
@@ -146,6 +149,15 @@ def test_a_token_too_long_for_a_tree_has_a_card():
     long = b"a" * 3000
     card = Cards(byte_spec().replace(vocab=BYTES | {long: 256})).card(256, most=1)
     assert (card.tree, card.rank) == ((), None)
+
+
+def test_a_deep_tree_goes_to_json():
+    runs = [b"a" * length for length in range(1, 300)]
+    vocab = BYTES | {run: 256 + n for n, run in enumerate(runs[1:])}
+    cards = Cards(TokenizerSpec(vocab=vocab, merges=tuple((run, b"a") for run in runs[:-1])))
+    deep, too_deep = cards.card(vocab[b"a" * 256]), cards.card(vocab[b"a" * 257])
+    assert len(json.dumps(cards.to_dict(deep), indent=2)) > 1000
+    assert too_deep.tree == ()
 
 
 def test_cards_go_to_json(gpt2):

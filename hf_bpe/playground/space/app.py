@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hf_bpe.playground import launch
 
-tokenizers = sorted(Path(__file__).parent.glob("tokenizers/*"))
-# A Space is reached from outside of its machine.
-launch(tokenizers, host="0.0.0.0", port=int(os.environ.get("PORT", "7860")))  # noqa: S104
+if __name__ == "__main__":
+    tokenizers = sorted(Path(__file__).parent.glob("tokenizers/*"))
+    # A Space is reached from outside of its machine.
+    launch(tokenizers, host="0.0.0.0", port=int(os.environ.get("PORT", "7860")))  # noqa: S104
