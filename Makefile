@@ -9,7 +9,7 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz memory scale counting resize-benchmark conversions stock-four transformers-tests unicode-tables clean
+.PHONY: demo test page-test page-screenshots lint format bench fuzz memory scale counting resize-benchmark conversions stock-four transformers-tests unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
@@ -17,6 +17,20 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	cd native && cargo test --quiet --no-default-features --tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# The playground, used in a browser. PAGE: for pytest, such as PAGE="-k card".
+page-test: $(VENV)/.installed-page
+	$(BIN)/python -m pytest tests/playground/in_browser $(PAGE)
+
+page-screenshots: $(VENV)/.installed-page
+	$(BIN)/python -m tests.playground.in_browser.screenshots docs/images
+
+# Debian's browser, where there is none; playwright would download one of its own, built for other systems.
+$(VENV)/.installed-page: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable ".[page]"
+	@command -v chromium chromium-browser || test -x "$(CHROMIUM)" || apt-get install --yes chromium || \
+		{ echo "No Chromium: install it with what your system has, and set CHROMIUM to its path"; exit 1; }
+	touch $@
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ def playground(
         typer.Argument(
             metavar="[TOKENIZER]...",
             show_default=False,
-            help="Tokenizers: files or folders; default: those that are there anyway.",
+            help="Tokenizers: files or folders; default: those that need no file.",
         ),
     ] = None,
     host: Annotated[

@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hf_bpe.analysis import Entry
 from hf_bpe.analysis.card import Card
-from hf_bpe.analysis.merge_tree import MergeNode
 from hf_bpe.analysis.visible import Glyph, glyphs_of_bytes
 from hf_bpe.engine.steps import MergeRules, MergeStep
 from hf_bpe.errors import HfBpeError, PlaygroundError
 from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.playground.shelf import Shelf, Shown
 
-__all__ = ["OneToken", "Step", "card_of", "glyphs_of_entry"]
+__all__ = ["OneToken", "Step", "card_of", "glyphs_of_part"]
 
 _MOST_BYTES = 400
 """Of a word whose merges are shown: its steps grow with the square."""
@@ -25,7 +23,7 @@ _MOST_BYTES = 400
 class Step:
     """What is there after one merge. merged: which of it the merge has made; None of the first step."""
 
-    tokens: list[tuple[Glyph, ...]]
+    tokens: Sequence[bytes]
     merged: int | None
     said: str
 
@@ -36,7 +34,7 @@ class OneToken:
 
     shown: Shown
     card: Card
-    word: tuple[Glyph, ...]
+    word: bytes
     steps: list[Step]
 
 
@@ -53,15 +51,11 @@ def card_of(shelf: Shelf, key: str, token_id: str, word: str) -> OneToken:
     except ValueError:
         raise PlaygroundError("this is not a request of the page: the word is not given in hexadecimal") from None
     card = shown.cards.card(int(token_id))
-    return OneToken(shown, card, tuple(_glyphs(piece)), _steps(shown, piece) if 1 < len(piece) <= _MOST_BYTES else [])
+    return OneToken(shown, card, piece, _steps(shown, piece) if 1 < len(piece) <= _MOST_BYTES else [])
 
 
-def glyphs_of_entry(entry: Entry | MergeNode) -> tuple[Glyph, ...]:
-    """How a token, or a part of one, is shown."""
-    return tuple(_glyphs(entry.content))
-
-
-def _glyphs(content: bytes) -> list[Glyph]:
+def glyphs_of_part(content: bytes) -> list[Glyph]:
+    """How a part of a word, or of a token, is shown."""
     # In pieces of a SentencePiece model the sign for a space is written as that; it is shown as other spaces are.
     return glyphs_of_bytes(content.replace(SPACE_SYMBOL.encode(), b" "))
 
@@ -72,10 +66,7 @@ def _steps(shown: Shown, piece: bytes) -> list[Step]:
     except HfBpeError:
         return []
     made = [None, *(_place(before, after) for before, after in pairwise(found))]
-    return [
-        Step([tuple(_glyphs(token)) for token in step.tokens], place, _said(step, number))
-        for number, (step, place) in enumerate(zip(found, made, strict=True))
-    ]
+    return [Step(step.tokens, place, _said(step, number)) for number, (step, place) in enumerate(zip(found, made, strict=True))]
 
 
 def _place(before: MergeStep, after: MergeStep) -> int | None:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Cell", "Piece", "cells_of"]
+__all__ = ["COLOURS", "Cell", "Piece", "cells_of"]
 
-_COLOURS = 6
+COLOURS = 6
+"""Of the style sheet: enough that neighbours, and the same token in two lines, hardly ever have the same."""
 _SHOWN = 300
 """Bytes of one token that are drawn: an added token may take a megabyte of white space along."""
 _WORD = 96
@@ -41,10 +42,15 @@ class Cell:
     @property
     def classes(self) -> str:
         """For the style sheet."""
-        names = [f"c{self.token.number % _COLOURS}", self.token.kind]
+        names = [f"c{self.token.number % COLOURS}", self.token.kind]
         names += ["part"] * (len(self.token.shares) > 1) + ["differs"] * self.differs
         names += [] if self.writer is None else ["trusted" if self.writer == "template" else "untrusted"]
         return " ".join(names)
+
+    @property
+    def ends_line(self) -> bool:
+        """Whether it begins with a line feed, which should not stand on a line of its own."""
+        return self.token.content.startswith(b"\n")
 
     @property
     def hexadecimal(self) -> str:

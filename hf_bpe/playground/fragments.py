@@ -8,7 +8,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hf_bpe.playground.asked import MOST_CHARACTERS
-from hf_bpe.playground.cards import OneToken, glyphs_of_entry
+from hf_bpe.playground.cards import OneToken, glyphs_of_part
+from hf_bpe.playground.cells import COLOURS
 from hf_bpe.playground.looking import WINDOW, Looked
 from hf_bpe.playground.shelf import Shown
 from hf_bpe.playground.uploads import MOST_BYTES
@@ -65,7 +66,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"thousands": "{:,}".format, "ratio": _ratio, "brief": _brief, "glyphs": glyphs_of_entry}
+    environment.filters |= {
+        "thousands": "{:,}".format,
+        "ratio": _ratio,
+        "brief": _brief,
+        "glyphs": glyphs_of_part,
+        "colour": _colour,
+    }
     return environment
 
 
@@ -85,3 +92,12 @@ def _brief(text: str) -> str:
     ('aa…', 61)
     """
     return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _colour(content: bytes) -> int:
+    """The same for the same bytes, so that a token keeps its colour from one step to the next.
+
+    >>> _colour(b"a"), _colour(b"b")
+    (1, 2)
+    """
+    return sum(content) % COLOURS

@@ -19,6 +19,8 @@ from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["launch", "shelf_of"]
 
+_SHOWN = 3
+
 
 def launch(
     tokenizers: Iterable[str | os.PathLike[str]] = (),
@@ -45,18 +47,26 @@ def launch(
 
 
 def shelf_of(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> Shelf:
-    """The tokenizers at these paths, read now, and the examples, read when they are looked at.
+    """The tokenizers at these paths, read now and shown first, and the examples that need no file, read when they are looked at.
 
-    >>> [shown.name for shown in shelf_of([]).given()][-2:]
-    ['small', 'bytes']
+    An example may also be named in place of a path. Where nothing is given, the first three examples are shown.
+
+    >>> [shown.name for shown in shelf_of(["bytes"]).given() if shown.first]
+    ['bytes']
     """
     shelf = Shelf()
+    examples = {example.name: example for example in loaded_examples()}
     for given in tokenizers:
         path = path_of(given)
-        spec = conversion.load(path, **options)
-        shelf.add(name_of(path), partial(_same, spec), str(path), own_template(path))
-    for example in loaded_examples():
-        shelf.add(example.name, example.load, example.about)
+        if str(path) in examples and not path.exists():
+            example = examples.pop(str(path))
+            shelf.add(example.name, example.load, example.about, first=True)
+        else:
+            spec = conversion.load(path, **options)
+            shelf.add(name_of(path), partial(_same, spec), str(path), own_template(path), first=True)
+    nothing_given = not shelf.given()
+    for number, example in enumerate(examples.values()):
+        shelf.add(example.name, example.load, example.about, first=nothing_given and number < _SHOWN)
     return shelf
 
 

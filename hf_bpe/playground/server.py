@@ -106,7 +106,7 @@ class _Playground:
 
     def _page(self) -> str:
         offered, first = self._shelf.given(), EXAMPLES[0]
-        looked = look(Asked(tuple(shown.key for shown in offered[:3]), first.text), self._shelf)
+        looked = look(Asked(tuple(shown.key for shown in offered if shown.first), first.text), self._shelf)
         known = {"examples": EXAMPLES, "hint": first.look_for, "templates": list(TEMPLATES), "patterns": list(NAMED_PATTERNS)}
         return fragments.page(looked, offered, **known)
 

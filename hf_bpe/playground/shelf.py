@@ -33,7 +33,7 @@ class Shown:
     """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template. load: makes
     its description, when it is first looked at.
 
-    extended: the same with the special tokens of ready chat templates, by their names, once somebody has asked for that.
+    first: whether it is shown before anybody has chosen. extended: the same with the special tokens of ready chat templates, by their names, once somebody has asked for that.
     """
 
     key: str
@@ -41,6 +41,7 @@ class Shown:
     origin: str
     load: Callable[[], TokenizerSpec]
     chat: OwnTemplate = _NO_TEMPLATE
+    first: bool = False
     extended: dict[str, Vocabulary] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -67,10 +68,18 @@ class Shelf:
     _uploaded: OrderedDict[str, Shown] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, name: str, load: Callable[[], TokenizerSpec], origin: str, chat: OwnTemplate = _NO_TEMPLATE) -> Shown:
+    def add(
+        self,
+        name: str,
+        load: Callable[[], TokenizerSpec],
+        origin: str,
+        chat: OwnTemplate = _NO_TEMPLATE,
+        *,
+        first: bool = False,
+    ) -> Shown:
         """Offer a tokenizer to everybody. One of a name that is taken gets a number behind it."""
         free = _free_name(name, [shown.name for shown in self._given.values()])
-        shown = Shown(f"t{len(self._given)}", free, origin, load, chat)
+        shown = Shown(f"t{len(self._given)}", free, origin, load, chat, first)
         self._given[shown.key] = shown
         return shown
 

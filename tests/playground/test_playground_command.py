@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -124,7 +125,7 @@ def started(arguments, folder, **environment):
     process = subprocess.Popen(
         [sys.executable, *(argument.replace("PORT", str(port)) for argument in arguments)],
         cwd=folder,
-        env=os.environ | {"PORT": str(port), "PYTHONPATH": os.getcwd(), **environment},
+        env=os.environ | {"PORT": str(port), "PYTHONPATH": str(Path.cwd()), **environment},
         stderr=subprocess.PIPE,
     )
     for _ in range(600):

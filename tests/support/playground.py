@@ -36,9 +36,9 @@ class Answer(NamedTuple):
 def sample_shelf() -> Shelf:
     """gpt2, cl100k with a chat template, a model of pieces, one whose tokens are scripts, and one that does not load."""
     shelf = Shelf()
-    shelf.add("gpt2", gpt2_spec, "for tests")
-    shelf.add("cl100k", cl100k_spec, "for tests", (CHATTY, {}))
-    shelf.add("pieces", lambda: parse_model(model("mistral v1"), "mistral v1"), "for tests")
+    shelf.add("gpt2", gpt2_spec, "for tests", first=True)
+    shelf.add("cl100k", cl100k_spec, "for tests", (CHATTY, {}), first=True)
+    shelf.add("pieces", lambda: parse_model(model("mistral v1"), "mistral v1"), "for tests", first=True)
     shelf.add("hostile", lambda: HOSTILE, SCRIPT)
     return shelf
 
