@@ -33,13 +33,15 @@ class OneToken:
     """A card. steps: the merges of the word in which the token was chosen; empty where it was not chosen in a word."""
 
     shown: Shown
+    template: str
     card: Card
     word: bytes
     steps: list[Step]
 
 
-def card_of(shelf: Shelf, key: str, token_id: str, word: str) -> OneToken:
-    """The card of an id of a tokenizer. word: a piece of text as bytes in hexadecimal, or nothing.
+def card_of(shelf: Shelf, key: str, token_id: str, word: str, template: str = "own") -> OneToken:
+    """The card of an id of a tokenizer. word: a piece of text as bytes in hexadecimal, or nothing. template: the chat template whose special
+    tokens it has been given, if any.
 
     Raises `PlaygroundError` for what no page of ours asks, `UnknownTokenError` for an id that is not in use.
     """
@@ -50,8 +52,8 @@ def card_of(shelf: Shelf, key: str, token_id: str, word: str) -> OneToken:
         piece = bytes.fromhex(word)
     except ValueError:
         raise PlaygroundError("this is not a request of the page: the word is not given in hexadecimal") from None
-    card = shown.cards.card(int(token_id))
-    return OneToken(shown, card, piece, _steps(shown, piece) if 1 < len(piece) <= _MOST_BYTES else [])
+    card = shown.cards(template).card(int(token_id))
+    return OneToken(shown, template, card, piece, _steps(shown, piece) if 1 < len(piece) <= _MOST_BYTES else [])
 
 
 def glyphs_of_part(content: bytes) -> list[Glyph]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from hf_bpe.analysis import Vocabulary
 from hf_bpe.analysis.conversation import Conversation, view_conversation
-from hf_bpe.chat import TEMPLATES, with_template_tokens
+from hf_bpe.chat import TEMPLATES
 from hf_bpe.chat.encoding import missing_tokens
-from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
 from hf_bpe.playground.asked import Asked
 from hf_bpe.playground.shelf import Shown
@@ -25,23 +23,14 @@ def converse(shown: Shown, asked: Asked) -> tuple[Conversation, tuple[str, ...]]
     """
     options: dict[str, Any] = {"add_generation_prompt": asked.generation_prompt}
     messages = [asdict(message) for message in asked.messages or ()]
-    if asked.template != "own":
-        vocabulary, notes = _with_tokens(shown, asked.template)
-        return view_conversation(vocabulary, messages, TEMPLATES[asked.template], **options), notes
     template, roles = shown.chat
-    if template is None:
+    if asked.template == "own" and template is None:
         raise PlaygroundError("This tokenizer has no chat template of its own: choose one above to see how it would look.")
-    return view_conversation(shown.vocabulary, messages, template, special_tokens=roles, **options), ()
-
-
-def _with_tokens(shown: Shown, name: str) -> tuple[Vocabulary, tuple[str, ...]]:
-    if name not in TEMPLATES:
-        raise PlaygroundError(f"no chat template is named {name!r:.40}; there are {', '.join(TEMPLATES)}")
-    missing = missing_tokens(shown.spec, TEMPLATES[name])
-    if not missing:
-        return shown.vocabulary, ()
-    if name not in shown.extended:
-        shown.extended[name] = Vocabulary(Encoder(with_template_tokens(shown.spec, name)))
-    return shown.extended[name], (
-        f"This vocabulary lacks {', '.join(missing)}. Here they are added as new ids, as hf_bpe.chat.with_template_tokens does.",
-    )
+    if asked.template == "own":
+        return view_conversation(shown.vocabulary, messages, str(template), special_tokens=roles, **options), ()
+    if asked.template not in TEMPLATES:
+        raise PlaygroundError(f"no chat template is named {asked.template!r:.40}; there are {', '.join(TEMPLATES)}")
+    ready = TEMPLATES[asked.template]
+    missing = ", ".join(missing_tokens(shown.spec, ready))
+    notes = (f"This vocabulary lacks {missing}. Here they are added as new ids, as hf_bpe.chat.with_template_tokens does.",)
+    return view_conversation(shown.cards(ready.name).vocabulary, messages, ready, **options), notes if missing else ()

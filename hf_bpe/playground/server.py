@@ -6,7 +6,6 @@ Starlette and uvicorn, and not gradio: see docs/playground.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -37,6 +36,8 @@ __all__ = ["make_app"]
 
 _AT_ONCE = 2
 """Requests that are worked on at a time; others wait, and those that nobody waits for any more are dropped when it is their turn."""
+_LONGEST = 60
+"""Seconds for one answer. A thread cannot be stopped, but others need not wait for it."""
 _FORM = 100_000
 """Bytes around the files of a form."""
 _LIMITS = {"/look": 6 * MOST_CHARACTERS + _FORM, "/text": 4 * MOST_CHARACTERS + _FORM, "/upload": MOST_BYTES + _FORM}
@@ -79,8 +80,10 @@ class _Playground:
     async def token(self, request: Request) -> Response:
         """The card of a token."""
         asked = request.query_params
-        made = partial(card_of, self._shelf, asked.get("tokenizer", ""), asked.get("id", ""), asked.get("word", ""))
-        return await self._answer(request, lambda: fragments.card(made()))
+        names = ("tokenizer", "id", "word", "template")
+        return await self._answer(
+            request, lambda: fragments.card(card_of(self._shelf, *(asked.get(name, "") for name in names)))
+        )
 
     async def upload(self, request: Request) -> Response:
         """A tokenizer out of files."""
@@ -119,7 +122,12 @@ class _Playground:
         async with self._turns:
             if await request.is_disconnected():  # the page asked for something else meanwhile
                 return Response(status_code=499)
-            return HTMLResponse(await anyio.to_thread.run_sync(make))
+            with anyio.move_on_after(_LONGEST):
+                return HTMLResponse(await anyio.to_thread.run_sync(make, abandon_on_cancel=True))
+            raise PlaygroundError(
+                f"This took longer than {_LONGEST} seconds and was given up: the pattern or the chat template of one of these tokenizers "
+                "needs too long for this text. Take a shorter text, or leave the tokenizer out"
+            )
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

@@ -7,12 +7,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from hf_bpe.analysis import Vocabulary
 from hf_bpe.analysis.card import Cards
+from hf_bpe.chat import TEMPLATES, with_template_tokens
+from hf_bpe.chat.encoding import missing_tokens
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
 from hf_bpe.spec import TokenizerSpec
@@ -25,39 +27,74 @@ OwnTemplate: TypeAlias = tuple[str | None, Mapping[str, Any]]
 _UPLOADS_KEPT = 8
 """A vocabulary of 200,000 tokens takes some 60 MB; whoever uploads more loses the one that was not used for longest."""
 
+_T = TypeVar("_T")
 _NO_TEMPLATE: OwnTemplate = (None, {})
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template. load: makes
-    its description, when it is first looked at.
+class _Once(Generic[_T]):
+    """A value that is made when it is first asked for, once, however many ask at a time.
 
-    first: whether it is shown before anybody has chosen. extended: the same with the special tokens of ready chat templates, by their names, once somebody has asked for that.
+    `functools.cached_property` has one lock for all objects of a class up to Python 3.11: a slow tokenizer would hold up the others.
     """
 
-    key: str
-    name: str
-    origin: str
-    load: Callable[[], TokenizerSpec]
-    chat: OwnTemplate = _NO_TEMPLATE
-    first: bool = False
-    extended: dict[str, Vocabulary] = field(default_factory=dict, compare=False)
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: list[_T] = []
 
-    @cached_property
+    def __call__(self) -> _T:
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+        return self._made[0]
+
+
+class Shown:
+    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template.
+
+    first: whether it is shown before anybody has chosen.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        name: str,
+        origin: str,
+        load: Callable[[], TokenizerSpec],
+        chat: OwnTemplate = _NO_TEMPLATE,
+        *,
+        first: bool = False,
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.origin = origin
+        self.chat = chat
+        self.first = first
+        self._vocabulary = _Once(lambda: Vocabulary(Encoder(load())))
+        self._cards = _Once(lambda: Cards(self.vocabulary))
+        self._extended = {name: _Once(partial(self._cards_with, name)) for name in TEMPLATES}
+
+    @property
     def vocabulary(self) -> Vocabulary:
-        """Its tokens, and what encodes with them. Raises what `load` raises."""
-        return Vocabulary(Encoder(self.load()))
+        """Its tokens, and what encodes with them. Raises what loading raises."""
+        return self._vocabulary()
 
     @property
     def spec(self) -> TokenizerSpec:
         """What it consists of."""
         return self.vocabulary.encoder.spec
 
-    @cached_property
-    def cards(self) -> Cards:
-        """What is known of each token by itself. Its tables take half a second, when the first card is asked for."""
-        return Cards(self.vocabulary)
+    def cards(self, template: str = "own") -> Cards:
+        """What is known of each token by itself. Its tables take half a second, when the first card is asked for.
+
+        template: of a ready one: of the vocabulary that has its special tokens too.
+        """
+        return self._extended[template]() if template in self._extended else self._cards()
+
+    def _cards_with(self, template: str) -> Cards:
+        if not missing_tokens(self.spec, TEMPLATES[template]):
+            return self._cards()
+        return Cards(with_template_tokens(self.spec, template))
 
 
 @dataclass
@@ -79,7 +116,7 @@ class Shelf:
     ) -> Shown:
         """Offer a tokenizer to everybody. One of a name that is taken gets a number behind it."""
         free = _free_name(name, [shown.name for shown in self._given.values()])
-        shown = Shown(f"t{len(self._given)}", free, origin, load, chat, first)
+        shown = Shown(f"t{len(self._given)}", free, origin, load, chat, first=first)
         self._given[shown.key] = shown
         return shown
 

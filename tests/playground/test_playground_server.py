@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+import threading
 from html import unescape
 from html.parser import HTMLParser
 from itertools import chain
@@ -13,13 +14,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from hf_bpe.playground import server
 from hf_bpe.playground.looking import WINDOW
-from tests.support.playground import SCRIPT, call, form
+from tests.support.playground import SCRIPT, call, form, listening, sample_shelf
 from tests.support.vocabularies import (
     CL100K_FILE,
     GPT2_ENCODER_FILE,
     GPT2_MERGES_FILE,
     TEKKEN_FILE,
+    byte_spec,
     cl100k_encoder,
 )
 
@@ -29,7 +32,7 @@ def shown_ids(answer):
 
 
 OURS = set(
-    "p b div section header h2 h3 small dl dt dd span i sup ul li ol br code details summary button input label nav table thead tbody tr th td".split()
+    "p b wbr div section header h2 h3 small dl dt dd span i sup ul li ol br code details summary button input label nav table thead tbody tr th td".split()
 )
 
 
@@ -109,9 +112,9 @@ def test_long_texts_are_shown_a_window_at_a_time(look):
     answer = look(text, ["t0"], start=500_000)
     assert len(answer.text) < 2_000_000
     assert 'class="token' in answer.text
-    first = WINDOW * (500_000 // WINDOW)
-    assert f"bytes {first} to" in answer.text
-    assert f"bytes {first + WINDOW} to" not in answer.text
+    begins = [int(place) for place in re.findall(r", bytes (\d+) to", answer.text)]
+    assert 500_000 <= min(begins) < 500_010
+    assert 500_000 + WINDOW - 10 < max(begins) < 500_000 + WINDOW
 
 
 def test_windows_cover_the_text_once(look):
@@ -231,6 +234,29 @@ def test_a_ready_template_adds_its_special_tokens_and_says_so(look):
     answer = look("", ["t0"], messages=[{"role": "user", "content": "hi"}], template="chatml")
     assert "This vocabulary lacks &lt;|im_start|&gt;, &lt;|im_end|&gt;" in answer.text
     assert 50257 in shown_ids(answer)
+
+
+def test_a_token_that_the_template_brought_has_a_card(address):
+    for template, content in (("chatml", "&lt;|im_start|&gt;"), ("llama3", "&lt;|begin_of_text|&gt;")):
+        card = call(f"{address}/token?tokenizer=t0&id=50257&template={template}")
+        assert card.status == 200
+        assert content in card.text
+    assert call(f"{address}/token?tokenizer=t0&id=50257").status == 400
+
+
+def test_what_takes_too_long_is_given_up_and_others_go_on(monkeypatch):
+    shelf = sample_shelf()
+    released = threading.Event()
+    shelf.add("slow", lambda: released.wait(60) and byte_spec(), "for tests")
+    monkeypatch.setattr(server, "_LONGEST", 0.3)
+    with listening(shelf) as slow:
+        for _ in range(3):
+            answer = call(f"{slow}/look", b'{"text": "x", "tokenizers": ["t4"]}')
+            assert answer.status == 400
+            assert "took longer than" in answer.text
+        monkeypatch.setattr(server, "_LONGEST", 60)
+        assert shown_ids(call(f"{slow}/look", b'{"text": "hello", "tokenizers": ["t0"]}')) == [31373]
+        released.set()
 
 
 @pytest.mark.parametrize("messages", [[], [{"role": "user", "content": ""}], [{"role": "nobody", "content": "x"}]])

@@ -5,8 +5,10 @@ import { say } from "./page.js";
 const card = document.getElementById("card");
 let opener = null; // where the focus goes back to
 
-export async function openCard(key, id, word, from) {
-  const answer = await fetch(`token?${new URLSearchParams({ tokenizer: key, id, word })}`);
+/** source: the element that says which tokenizer, with the special tokens of which template. */
+async function openCard(source, id, word, from) {
+  const { key, template } = source.dataset;
+  const answer = await fetch(`token?${new URLSearchParams({ tokenizer: key, template, id, word })}`);
   const content = await answer.text();
   if (!answer.ok) return say(content);
   document.querySelector('.token[aria-pressed="true"]')?.setAttribute("aria-pressed", "false");
@@ -51,12 +53,12 @@ export function followCards(columns) {
     const token = event.target.closest(".token");
     if (!token) return;
     const word = token.closest(".piece")?.dataset.word ?? "";
-    openCard(token.closest(".column").dataset.key, token.dataset.id, word, token);
+    openCard(token.closest(".column"), token.dataset.id, word, token);
   });
   card.addEventListener("click", (event) => {
     if (event.target.closest(".close")) return closeCard();
     const other = event.target.closest("[data-id]");
-    if (other) openCard(card.firstElementChild.dataset.key, other.dataset.id, "", null);
+    if (other) openCard(card.firstElementChild, other.dataset.id, "", null);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeCard();

@@ -218,6 +218,7 @@ def test_chat_without_a_template_says_so_and_ready_ones_help(page):
         page.select_option("#template", "chatml")
     expect(page.locator(f"{GPT2} .note")).to_contain_text("<|im_start|>")
     assert ids(page, GPT2)[0] == 50257
+    expect(open_card(page, page.locator(f"{GPT2} .token").first).locator(".facts")).to_contain_text("50257")
 
 
 def test_messages_can_be_added_and_removed(page):
