@@ -28,7 +28,7 @@ page-screenshots: $(VENV)/.installed-page
 # Debian's browser, where there is none; playwright would download one of its own, built for other systems.
 $(VENV)/.installed-page: $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet --editable ".[page]"
-	@command -v chromium chromium-browser || test -x "$(CHROMIUM)" || apt-get install --yes chromium || \
+	@command -v chromium || command -v chromium-browser || test -x "$(CHROMIUM)" || apt-get install --yes chromium || \
 		{ echo "No Chromium: install it with what your system has, and set CHROMIUM to its path"; exit 1; }
 	touch $@
 

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import threading
+import time
 from html import unescape
 from html.parser import HTMLParser
 from itertools import chain
@@ -257,6 +258,31 @@ def test_what_takes_too_long_is_given_up_and_others_go_on(monkeypatch):
         monkeypatch.setattr(server, "_LONGEST", 60)
         assert shown_ids(call(f"{slow}/look", b'{"text": "hello", "tokenizers": ["t0"]}')) == [31373]
         released.set()
+
+
+def test_requests_that_nobody_waits_for_are_dropped_when_it_is_their_turn():
+    shelf, released, looked_at = sample_shelf(), threading.Event(), []
+    shelf.add("slow", lambda: released.wait(60) and byte_spec(), "for tests")
+    shelf.add("counted", lambda: looked_at.append(1) or byte_spec(), "for tests")
+    with listening(shelf) as slow:
+        held = [threading.Thread(target=call, args=(f"{slow}/look", b'{"text": "x", "tokenizers": ["t4"]}')) for _ in range(2)]
+        for thread in held:
+            thread.start()
+        time.sleep(0.3)
+        host = urlsplit(slow)
+        for _ in range(5):
+            connection = http.client.HTTPConnection(host.hostname, host.port, timeout=20)
+            connection.request("POST", "/look", b'{"text": "x", "tokenizers": ["t5"]}')
+            time.sleep(0.05)
+            connection.close()
+        time.sleep(0.2)
+        released.set()
+        for thread in held:
+            thread.join(20)
+        assert call(f"{slow}/look", b'{"text": "x", "tokenizers": ["t0"]}').status == 200
+        assert looked_at == []
+        assert call(f"{slow}/look", b'{"text": "x", "tokenizers": ["t5"]}').status == 200
+        assert looked_at == [1]
 
 
 @pytest.mark.parametrize("messages", [[], [{"role": "user", "content": ""}], [{"role": "nobody", "content": "x"}]])

@@ -11,6 +11,7 @@ const columns = document.getElementById("columns");
 const problem = document.getElementById("problem");
 const most = Number(document.body.dataset.mostCharacters);
 
+let given = null; // a text that the field cannot hold as it is: browsers make every line end a line feed
 let start = 0; // the first character of the window
 let timer = 0;
 let running = new AbortController();
@@ -27,7 +28,7 @@ export function say(message) {
 function asked() {
   return {
     tokenizers: [...form.querySelectorAll('input[name="tokenizer"]:checked')].map((box) => box.value),
-    text: isChat() ? "" : text.value,
+    text: isChat() ? "" : (given ?? text.value),
     specials: chosen("specials") === "tokens",
     layout: chosen("layout"),
     start,
@@ -68,6 +69,7 @@ export async function refresh() {
 function put(content) {
   const isOpen = columns.querySelector(".ids")?.open ?? true;
   columns.innerHTML = content;
+  document.getElementById("announced").textContent = document.getElementById("summary").textContent;
   for (const ids of columns.querySelectorAll(".ids")) ids.open = isOpen;
 }
 
@@ -85,6 +87,7 @@ function tooLong(length) {
 export function setText(content, hint = "") {
   if (content.length > most) return say(tooLong(content.length));
   text.value = content;
+  given = text.value === content ? null : content;
   start = 0;
   document.getElementById("hint").textContent = hint;
   for (const each of form.querySelectorAll(".example")) each.ariaCurrent = String(hint !== "" && each.dataset.text === content);
@@ -102,6 +105,7 @@ form.addEventListener("input", (event) => {
     return;
   }
   if (event.target.id === "text") {
+    given = null;
     document.getElementById("hint").textContent = "";
     if (text.value.length > most) return say(tooLong(text.value.length));
   }

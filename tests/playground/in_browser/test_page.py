@@ -301,6 +301,15 @@ def test_a_text_file_is_opened_and_one_that_is_not_utf_8_is_refused(page, tmp_pa
     assert page.input_value("#text") == "hello world"
 
 
+def test_line_ends_of_a_file_are_kept_until_the_text_is_changed(page, tmp_path):
+    (tmp_path / "dos.txt").write_bytes(b"a\r\nb")
+    page.set_input_files("#text-file", tmp_path / "dos.txt")
+    expect(page.locator("#summary")).to_contain_text("4 characters")
+    assert ids(page, CL100K) == cl100k_encoder().encode_ordinary("a\r\nb")
+    write(page, "a\nb")
+    assert ids(page, CL100K) == cl100k_encoder().encode_ordinary("a\nb")
+
+
 def test_a_file_can_be_dropped(page):
     page.evaluate(
         """() => {
@@ -377,7 +386,7 @@ def test_everything_has_a_name_for_screen_readers(page):
             .map(e => e.outerHTML)"""
     )
     assert nameless == []
-    expect(page.locator("#summary")).to_have_attribute("role", "status")
+    expect(page.get_by_role("status")).to_contain_text("16 characters, 16 bytes")
 
 
 CONTRAST = """() => {
