@@ -25,6 +25,7 @@ __all__ = [
     "Texts",
     "Tokenizer",
     "load",
+    "load_any",
     "load_options",
 ]
 
@@ -97,6 +98,17 @@ def load_options(pattern: str | None, special_tokens: Sequence[str] | None) -> d
 def load(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
     """The tokenizer at a path."""
     return conversion.load(path, format=source, **load_options(pattern, special_tokens))
+
+
+def load_any(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
+    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`loaded_examples`)."""
+    if not path.exists():
+        from hf_bpe.analysis import loaded_examples  # few commands look at tokens
+
+        found = next((example for example in loaded_examples() if example.name == str(path)), None)
+        if found is not None:
+            return found.load()
+    return load(path, source, pattern, special_tokens)
 
 
 def _name_and_id(given: str) -> tuple[str, int]:
