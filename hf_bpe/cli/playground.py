@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hf_bpe.cli.console import err, out
 from hf_bpe.cli.files import refuse_existing
-from hf_bpe.cli.options import Force, LoadedPattern, SpecialIds, load_options
+from hf_bpe.cli.options import Force, LoadedPattern, SourceFormat, SpecialIds, load_options
 from hf_bpe.playground import launch
 from hf_bpe.playground.serving import DEFAULT_HOST
 from hf_bpe.playground.spaces import write_space
@@ -43,11 +43,12 @@ def playground(
         typer.Option(metavar="FOLDER", show_default=False, help="Start nothing; write the folder of a Hugging Face Space."),
     ] = None,
     pattern: LoadedPattern = None,
+    source: SourceFormat = None,
     special_token: SpecialIds = None,
     force: Force = False,
 ) -> None:
     """Look at text as tokens, on a page of this machine: several tokenizers side by side, in colour. Ctrl-C ends it."""
-    options = load_options(pattern, special_token)
+    options = load_options(pattern, special_token) | ({} if source is None else {"format": source})
     if space is not None:
         refuse_existing(space, force)
         written = write_space(space, tokenizers or (), **options)

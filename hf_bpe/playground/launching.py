@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import conversion
 from hf_bpe.analysis.loaded import loaded_examples
 from hf_bpe.chat import own_template
-from hf_bpe.errors import PlaygroundError
+from hf_bpe.errors import FormatError, PlaygroundError
 from hf_bpe.files import path_of
 from hf_bpe.playground.serving import DEFAULT_HOST, serve
 from hf_bpe.playground.shelf import Shelf, name_of
@@ -49,25 +51,34 @@ def launch(
 def shelf_of(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> Shelf:
     """The tokenizers at these paths, read now and shown first, and the examples that need no file, read when they are looked at.
 
-    An example may also be named in place of a path. Where nothing is given, the first three examples are shown.
+    An example may also be named in place of a path. Where nothing is given, the first three examples are shown. options: of several tokenizers,
+    for those that cannot be read without.
 
     >>> [shown.name for shown in shelf_of(["bytes"]).given() if shown.first]
     ['bytes']
     """
     shelf = Shelf()
     examples = {example.name: example for example in loaded_examples()}
-    for given in tokenizers:
-        path = path_of(given)
+    paths = [path_of(given) for given in tokenizers]
+    for path in paths:
         if str(path) in examples and not path.exists():
             example = examples.pop(str(path))
             shelf.add(example.name, example.load, example.about, first=True)
         else:
-            spec = conversion.load(path, **options)
+            spec = _read(path, options, alone=len(paths) == 1)
             shelf.add(name_of(path), partial(_same, spec), str(path), own_template(path), first=True)
     nothing_given = not shelf.given()
     for number, example in enumerate(examples.values()):
         shelf.add(example.name, example.load, example.about, first=nothing_given and number < _SHOWN)
     return shelf
+
+
+def _read(path: Path, options: dict[str, Any], *, alone: bool) -> TokenizerSpec:
+    """Of several only some may need a pattern, and the others refuse one."""
+    if not alone and options:
+        with suppress(FormatError):
+            return conversion.load(path)
+    return conversion.load(path, **options)
 
 
 def _same(spec: TokenizerSpec) -> TokenizerSpec:

@@ -16,15 +16,16 @@ import pytest
 from typer.testing import CliRunner
 
 import conversion
+from hf_bpe.analysis import loaded_examples
 from hf_bpe.cli import app
-from hf_bpe.errors import PlaygroundError
+from hf_bpe.errors import FormatError, PlaygroundError
 from hf_bpe.playground import launching, sharing
 from hf_bpe.playground.launching import shelf_of
 from hf_bpe.playground.serving import bind
 from hf_bpe.playground.shelf import Shelf
 from hf_bpe.playground.spaces import write_space
 from tests.support.playground import CHATTY, call
-from tests.support.vocabularies import byte_spec
+from tests.support.vocabularies import CL100K_FILE, byte_spec
 
 
 def run(*arguments):
@@ -49,6 +50,20 @@ def test_two_tokenizers_of_one_name_are_told_apart(tokenizers):
 
 def test_the_chat_template_of_a_folder_is_its_own(tokenizers):
     assert shelf_of(tokenizers[:1]).given()[0].chat[0] == CHATTY
+
+
+def test_a_pattern_is_for_those_that_need_one(tokenizers):
+    shelf = shelf_of([CL100K_FILE, tokenizers[0]], pattern="cl100k")
+    assert [shown.name for shown in shelf.given()[:2]] == ["cl100k_base.tiktoken", "same"]
+    with pytest.raises(FormatError, match="does not say how text is split"):
+        shelf_of([CL100K_FILE, tokenizers[0]])
+
+
+def test_examples_can_be_named_and_are_not_offered_twice():
+    names = [(shown.name, shown.first) for shown in shelf_of(["bytes", "gpt2"]).given()]
+    assert names[:2] == [("bytes", True), ("gpt2", True)]
+    assert len(dict(names)) == len(names) == len(loaded_examples())
+    assert not any(first for _, first in names[2:])
 
 
 def test_a_file_that_is_no_tokenizer_ends_the_command_with_its_name(tmp_path):

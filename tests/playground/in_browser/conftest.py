@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.playground.in_browser.chromium import chromium
 from tests.support.playground import listening, sample_shelf
 
 
@@ -19,7 +17,7 @@ def address():
 
 @pytest.fixture(scope="session")
 def browser():
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    path = chromium()
     if path is None:
         pytest.exit("no Chromium: install it (apt-get install chromium), or name it in the variable CHROMIUM", returncode=3)
     with sync_playwright() as playwright:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from hf_bpe.playground.launching import shelf_of
+from tests.playground.in_browser.chromium import chromium
 from tests.support.playground import listening
 
 SIDE_BY_SIDE = "A tokenizer cuts text before a model reads it:\n  127 + 677 = 804, Egg. egg EGG,\n  SolidGoldMagikarp, déjà vu"
@@ -20,7 +20,7 @@ def main(folder: Path) -> None:
     """Write both into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with listening(shelf_of([])) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1240, "height": 730}, color_scheme="light", device_scale_factor=1.5)
         page.goto(address)
         page.wait_for_selector("body[data-ready]")
