@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-import conversion
 from hf_bpe.analysis.loaded import loaded_examples
-from hf_bpe.chat import own_template
-from hf_bpe.errors import FormatError, PlaygroundError
-from hf_bpe.files import path_of
+from hf_bpe.errors import PlaygroundError
+from hf_bpe.playground.reading import read_given
 from hf_bpe.playground.serving import DEFAULT_HOST, serve
-from hf_bpe.playground.shelf import Shelf, name_of
-from hf_bpe.spec import TokenizerSpec
+from hf_bpe.playground.shelf import Shelf
 
 __all__ = ["launch", "shelf_of"]
 
@@ -49,40 +43,21 @@ def launch(
 
 
 def shelf_of(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> Shelf:
-    """The tokenizers at these paths, read now and shown first, and the examples that need no file, read when they are looked at.
+    """The tokenizers that are named, see `read_given`, and shown first; and the other examples, which are read when they are looked at.
 
-    An example may also be named in place of a path. Where nothing is given, the first three examples are shown. options: of several tokenizers,
-    for those that cannot be read without.
+    Where nothing is named, the first three examples are shown.
 
     >>> [shown.name for shown in shelf_of(["bytes"]).given() if shown.first]
     ['bytes']
     """
     shelf = Shelf()
-    examples = {example.name: example for example in loaded_examples()}
-    paths = [path_of(given) for given in tokenizers]
-    for path in paths:
-        if str(path) in examples and not path.exists():
-            example = examples.pop(str(path))
-            shelf.add(example.name, example.load, example.about, first=True)
-        else:
-            spec = _read(path, options, alone=len(paths) == 1)
-            shelf.add(name_of(path), partial(_same, spec), str(path), own_template(path), first=True)
-    nothing_given = not shelf.given()
-    for number, example in enumerate(examples.values()):
-        shelf.add(example.name, example.load, example.about, first=nothing_given and number < _SHOWN)
+    named = read_given(tokenizers, **options)
+    for given in named:
+        shelf.add(given.name, given.load, given.origin, given.chat, first=True)
+    others = [example for example in loaded_examples() if example.about not in [given.origin for given in named]]
+    for number, example in enumerate(others):
+        shelf.add(example.name, example.load, example.about, first=not named and number < _SHOWN)
     return shelf
-
-
-def _read(path: Path, options: dict[str, Any], *, alone: bool) -> TokenizerSpec:
-    """Of several only some may need a pattern, and the others refuse one."""
-    if not alone and options:
-        with suppress(FormatError):
-            return conversion.load(path)
-    return conversion.load(path, **options)
-
-
-def _same(spec: TokenizerSpec) -> TokenizerSpec:
-    return spec
 
 
 def _check_installed() -> None:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from hf_bpe.analysis import Vocabulary
@@ -19,7 +18,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import PlaygroundError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["OwnTemplate", "Shelf", "Shown", "name_of"]
+__all__ = ["OwnTemplate", "Shelf", "Shown"]
 
 OwnTemplate: TypeAlias = tuple[str | None, Mapping[str, Any]]
 """A chat template, or None, and special tokens by role: what `own_template` finds."""
@@ -145,17 +144,6 @@ class Shelf:
         raise PlaygroundError(
             f"this tokenizer is no longer here: the last {_UPLOADS_KEPT} uploads are kept, until the server ends. Upload it again"
         )
-
-
-def name_of(path: Path) -> str:
-    """What a tokenizer is called on the page: its folder, where the file's own name says nothing.
-
-    >>> name_of(Path("models/gpt2/tokenizer.json")), name_of(Path("cl100k_base.tiktoken"))
-    ('gpt2', 'cl100k_base.tiktoken')
-    """
-    says_nothing = path.name in {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "encoder.json"}
-    folder = path.resolve().parent.name if not path.parent.name else path.parent.name
-    return (folder or path.name) if says_nothing else (path.name or path.resolve().name)
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

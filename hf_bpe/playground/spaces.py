@@ -13,7 +13,7 @@ import conversion
 import hf_bpe
 from hf_bpe.errors import HfBpeError, PlaygroundError
 from hf_bpe.files import path_of, write_atomically
-from hf_bpe.playground.shelf import name_of
+from hf_bpe.playground.reading import Given, read_given
 
 __all__ = ["write_space"]
 
@@ -30,12 +30,13 @@ def write_space(
     name.
     """
     contents = {name: _template(name) for name in _FILES}
-    for given in tokenizers:
-        path = path_of(given)
-        name = f"tokenizers/{name_of(path)}"
+    for given in read_given(tokenizers, **options):
+        name = f"tokenizers/{given.name}"
         if any(written.startswith(f"{name}/") for written in contents):
-            raise PlaygroundError(f"{path}: a tokenizer called {name_of(path)!r} is there already; rename one of the folders")
-        contents |= {f"{name}/{file}": content for file, content in _as_folder(path, options).items()}
+            raise PlaygroundError(
+                f"{given.origin}: a tokenizer called {given.name!r} is there already; rename one of the folders"
+            )
+        contents |= {f"{name}/{file}": content for file, content in _as_folder(given).items()}
     return write_atomically(path_of(folder), contents)
 
 
@@ -44,12 +45,12 @@ def _template(name: str) -> bytes:
     return text.replace(_VERSION, hf_bpe.__version__).encode()
 
 
-def _as_folder(path: Path, options: dict[str, Any]) -> dict[str, bytes]:
+def _as_folder(given: Given) -> dict[str, bytes]:
     """A tokenizer as the files of a Hugging Face folder."""
     with tempfile.TemporaryDirectory(prefix="hf-bpe-space-") as kept:
         target = Path(kept) / "tokenizer"
         try:
-            conversion.convert(conversion.load(path, **options), target, format="huggingface", source=path)
+            conversion.convert(given.load(), target, format="huggingface", source=given.path)
         except HfBpeError as error:
-            raise PlaygroundError(f"{path}: cannot go into a Space: {error}") from None
+            raise PlaygroundError(f"{given.origin}: cannot go into a Space: {error}") from None
         return {file.relative_to(target).as_posix(): file.read_bytes() for file in sorted(target.rglob("*")) if file.is_file()}

@@ -89,9 +89,14 @@ export function setText(content, hint = "") {
   text.value = content;
   given = text.value === content ? null : content;
   start = 0;
-  document.getElementById("hint").textContent = hint;
-  for (const each of form.querySelectorAll(".example")) each.ariaCurrent = String(hint !== "" && each.dataset.text === content);
+  showHint(hint);
   refresh();
+}
+
+/** What to look for in an example; nothing for a text of one's own. */
+function showHint(hint) {
+  document.getElementById("hint").textContent = hint;
+  for (const each of form.querySelectorAll(".example")) each.ariaCurrent = String(hint !== "" && each.dataset.hint === hint);
 }
 
 // -- what is typed, pasted and chosen ----------------------------------------------------------------------------------
@@ -106,7 +111,7 @@ form.addEventListener("input", (event) => {
   }
   if (event.target.id === "text") {
     given = null;
-    document.getElementById("hint").textContent = "";
+    showHint("");
     if (text.value.length > most) return say(tooLong(text.value.length));
   }
   if (event.target.name === "mode") showMode();

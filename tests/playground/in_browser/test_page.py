@@ -89,6 +89,9 @@ def test_each_example_is_one_click_away(page):
         expect(page.locator("#hint")).to_have_text(example.get_attribute("data-hint"))
         expect(example).to_have_attribute("aria-current", "true")
         assert page.locator(".token").count() > 0
+    write(page, "something else")
+    expect(page.locator('.example[aria-current="true"]')).to_have_count(0)
+    expect(page.locator("#hint")).to_be_hidden()
 
 
 def test_tokenizers_stand_side_by_side_and_can_be_taken_away(page):
