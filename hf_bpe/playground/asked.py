@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from hf_bpe.errors import PlaygroundError
 
@@ -17,7 +17,7 @@ _MOST_TOKENIZERS = 12
 _MOST_MESSAGES = 200
 
 Layout: TypeAlias = Literal["tokens", "pieces", "table"]
-_LAYOUTS = ("tokens", "pieces", "table")
+_LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _field(given: Mapping[str, Any], name: str, kind: type, default: Any) -> Any
 def _layout(given: str) -> Layout:
     for layout in _LAYOUTS:
         if layout == given:
-            return layout  # type: ignore[return-value]  # mypy does not take a literal out of a tuple
+            return layout
     raise PlaygroundError(f"no layout is named {given!r:.40}; there are {', '.join(_LAYOUTS)}")
 
 

@@ -40,7 +40,7 @@ def card(one: OneToken) -> str:
 
 def pill(shown: Shown) -> str:
     """The switch of one tokenizer, for one that was uploaded."""
-    return str(_environment().get_template("parts.html.jinja").module.pill(shown, True))  # type: ignore[attr-defined]
+    return _template("pill").render(shown=shown)
 
 
 def page(looked: Looked, offered: Sequence[Shown], **what: Any) -> str:

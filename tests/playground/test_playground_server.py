@@ -15,8 +15,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+import conversion
+from hf_bpe.errors import FormatError
 from hf_bpe.playground import server
 from hf_bpe.playground.looking import WINDOW
+from hf_bpe.playground.shelf import Shelf
 from tests.support.playground import SCRIPT, call, form, listening, sample_shelf
 from tests.support.vocabularies import (
     CL100K_FILE,
@@ -309,6 +312,36 @@ def test_uploaded_tokenizers_of_every_kind_are_used(address, look):
         key = re.search(r'value="([^"]+)"', answer.text)[1]
         assert len(key) > 20
         assert shown_ids(look("hello world", [key]))
+
+
+def test_code_beside_an_uploaded_tokenizer_is_not_run(address, tmp_path):
+    conversion.save(byte_spec(), tmp_path / "tokenizer.json")
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()".encode()
+    config = json.dumps({"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}, "trust_remote_code": True}).encode()
+    files = [
+        ("tokenizer.json", (tmp_path / "tokenizer.json").read_bytes()),
+        ("tokenizer_config.json", config),
+        ("evil.py", code),
+    ]
+    answer = upload(address, *files)
+    assert not ran.exists()
+    assert answer.status == 200 or "evil" in answer.text
+
+
+def test_a_tokenizer_that_does_not_load_has_its_reason_in_its_column():
+    def fails():
+        raise FormatError("broken.json: it was truncated")
+
+    shelf = Shelf()
+    shelf.add("broken", fails, "for tests", first=True)
+    shelf.add("good", byte_spec, "for tests", first=True)
+    with listening(shelf) as there:
+        page = call(f"{there}/")
+        assert page.status == 200
+        assert "broken.json: it was truncated" in page.text
+        assert 'class="token' in page.text
+        assert call(f"{there}/token?tokenizer=t0&id=5").status == 400
 
 
 def test_an_upload_of_a_name_that_is_there_gets_a_number(address):

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 def sample_shelf() -> Shelf:
-    """gpt2, cl100k with a chat template, a model of pieces, one whose tokens are scripts, and one that does not load."""
+    """gpt2, cl100k with a chat template, a model of pieces, and one whose tokens are scripts."""
     shelf = Shelf()
     shelf.add("gpt2", gpt2_spec, "for tests", first=True)
     shelf.add("cl100k", cl100k_spec, "for tests", (CHATTY, {}), first=True)
