@@ -32,8 +32,9 @@ class Message:
 class Asked:
     """A text or a conversation to be shown.
 
-    tokenizers: their keys, in the order of the columns. specials: whether special tokens in the text are tokens. start: the first character
-    of the window to show. messages: None for plain text. template: the name of a ready one; "own" for the tokenizer's.
+    tokenizers: their keys, in the order of the columns. specials: whether special tokens in the text are tokens. start: the
+    first character of the window to show. messages: None for plain text. template: the name of a ready one; "own" for the
+    tokenizer's.
     """
 
     tokenizers: tuple[str, ...]

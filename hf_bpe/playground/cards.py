@@ -40,8 +40,8 @@ class OneToken:
 
 
 def card_of(shelf: Shelf, key: str, token_id: str, word: str, template: str = "own") -> OneToken:
-    """The card of an id of a tokenizer. word: a piece of text as bytes in hexadecimal, or nothing. template: the chat template whose special
-    tokens it has been given, if any.
+    """The card of an id of a tokenizer. word: a piece of text as bytes in hexadecimal, or nothing. template: the chat template
+    whose special tokens it has been given, if any.
 
     Raises `PlaygroundError` for what no page of ours asks, `UnknownTokenError` for an id that is not in use.
     """

@@ -29,8 +29,8 @@ _WORD = 96
 
 @dataclass(frozen=True)
 class Cell:
-    """One token. more: how many of its bytes are not drawn. differs: whether others cut the text otherwise here. writer: who wrote it;
-    None outside of conversations.
+    """One token. more: how many of its bytes are not drawn. differs: whether others cut the text otherwise here. writer: who
+    wrote it; None outside of conversations.
     """
 
     token: Token
@@ -86,8 +86,8 @@ _WRITERS: dict[Writer, str] = {
 
 @dataclass(frozen=True)
 class Piece:
-    """A pre-token: what merging never crosses the borders of; of SentencePiece models a word of one. matched: the alternatives of the patterns
-    that took it. word: its bytes in hexadecimal; empty where its merges cannot be watched.
+    """A pre-token: what merging never crosses the borders of; of SentencePiece models a word of one. matched: the alternatives
+    of the patterns that took it. word: its bytes in hexadecimal; empty where its merges cannot be watched.
     """
 
     number: int
@@ -105,8 +105,8 @@ def cells_of(
     *,
     by_word: bool = False,
 ) -> list[Piece]:
-    """The tokens that begin between two characters, in their pieces. marks: whether each token of the view is cut differently elsewhere.
-    by_word: cut the pieces of a SentencePiece model, which are whole texts, in front of spaces.
+    """The tokens that begin between two characters, in their pieces. marks: whether each token of the view is cut differently
+    elsewhere. by_word: cut the pieces of a SentencePiece model, which are whole texts, in front of spaces.
     """
     import numpy as np
 

@@ -18,8 +18,9 @@ __all__ = ["converse"]
 def converse(shown: Shown, asked: Asked) -> tuple[Conversation, tuple[str, ...]]:
     """The conversation that is asked for as a tokenizer's tokens, and what the reader should know about it.
 
-    A vocabulary that lacks the special tokens of a ready template is shown as if it had them, which a note says. Raises `PlaygroundError`
-    for a tokenizer without a template of its own where that is asked for, and what `encode_conversation` raises.
+    A vocabulary that lacks the special tokens of a ready template is shown as if it had them, which a note says. Raises
+    `PlaygroundError` for a tokenizer without a template of its own where that is asked for, and what `encode_conversation`
+    raises.
     """
     options: dict[str, Any] = {"add_generation_prompt": asked.generation_prompt}
     messages = [asdict(message) for message in asked.messages or ()]

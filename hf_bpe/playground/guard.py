@@ -15,8 +15,8 @@ __all__ = ["Guard"]
 _PORT = re.compile(r":\d+$")
 
 _HEADERS = {
-    # Even if the text of a token were taken for HTML, no script in it would run, and nothing could be loaded or sent elsewhere. Spaces
-    # are shown in a frame of huggingface.co.
+    # Even if the text of a token were taken for HTML, no script in it would run, and nothing could be loaded or sent elsewhere.
+    # Spaces are shown in a frame of huggingface.co.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self' https://huggingface.co",
     "X-Content-Type-Options": "nosniff",
@@ -28,8 +28,8 @@ _HEADERS = {
 class Guard:
     """Refuses requests that are too large (413), and those that pages of other sites make (403).
 
-    limits: bytes by path; otherwise: of other paths. hosts: the names under which the server may be called, None for any: without them a
-    page of another site could pass itself off as this one, by pointing its own name at this machine.
+    limits: bytes by path; otherwise: of other paths. hosts: the names under which the server may be called, None for any:
+    without them a page of another site could pass itself off as this one, by pointing its own name at this machine.
     """
 
     def __init__(self, app: ASGIApp, limits: Mapping[str, int], otherwise: int, hosts: Collection[str] | None) -> None:

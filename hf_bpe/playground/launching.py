@@ -29,11 +29,12 @@ def launch(
 ) -> None:
     """Serve the page until Ctrl-C. tokenizers: files and folders; those that are there without a file are offered too.
 
-    host: 127.0.0.1, so that only this machine can open it, unless another is given. port: None for 7860, or the next that is free. share:
-    also under an address that anybody can open; needs gradio. ready: called with each address. options: those of `conversion.load`.
+    host: 127.0.0.1, so that only this machine can open it, unless another is given. port: None for 7860, or the next that is
+    free. share: also under an address that anybody can open; needs gradio. ready: called with each address. options: those of
+    `conversion.load`.
 
-    Raises `PlaygroundError` where the packages of the extra are missing and where it cannot listen, `FormatError` for a file that is no
-    tokenizer.
+    Raises `PlaygroundError` where the packages of the extra are missing and where it cannot listen, `FormatError` for a file
+    that is no tokenizer.
 
     >>> launch(["gpt2/tokenizer.json"])  # doctest: +SKIP
     """
@@ -43,7 +44,8 @@ def launch(
 
 
 def shelf_of(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> Shelf:
-    """The tokenizers that are named, see `read_given`, and shown first; and the other examples, which are read when they are looked at.
+    """The tokenizers that are named, see `read_given`, and shown first; and the other examples, which are read when they are
+    looked at.
 
     Where nothing is named, the first three examples are shown.
 

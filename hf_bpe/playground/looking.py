@@ -20,8 +20,8 @@ from hf_bpe.playground.shelf import Shelf, Shown
 __all__ = ["WINDOW", "Column", "Looked", "look"]
 
 WINDOW = 4000
-"""Characters on one page. Those of three tokenizers are up to 1 MB of HTML, which a browser draws in 0.3 s; of 250,000 characters it
-would be 68 MB, and 18 s to make.
+"""Characters on one page. Those of three tokenizers are up to 1 MB of HTML, which a browser draws in 0.3 s; of 250,000
+characters it would be 68 MB, and 18 s to make.
 """
 
 
@@ -68,8 +68,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Looked:
-    """All columns. start, stop: the window. characters, size: of the text, or of the longest where templates made several; size in bytes.
-    apart: where they cut it differently; None where there is nothing to compare.
+    """All columns. start, stop: the window. characters, size: of the text, or of the longest where templates made several; size
+    in bytes. apart: where they cut it differently; None where there is nothing to compare.
     """
 
     asked: Asked

@@ -31,7 +31,8 @@ class Given(NamedTuple):
 
 
 def read_given(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> list[Given]:
-    """What is named, files read. options: those of `conversion.load`; of several tokenizers, for those that cannot be read without.
+    """What is named, files read. options: those of `conversion.load`; of several tokenizers, for those that cannot be read
+    without.
 
     Raises `FormatError` for a file that is no tokenizer.
 

@@ -35,7 +35,9 @@ from hf_bpe.playground.uploads import MOST_BYTES, MOST_FILES, plain_name, read_u
 __all__ = ["make_app"]
 
 _AT_ONCE = 2
-"""Requests that are worked on at a time; others wait, and those that nobody waits for any more are dropped when it is their turn."""
+"""Requests that are worked on at a time; others wait, and those that nobody waits for any more are dropped when it is their
+turn.
+"""
 _LONGEST = 60
 """Seconds for one answer. A thread cannot be stopped, but others need not wait for it."""
 _FORM = 100_000

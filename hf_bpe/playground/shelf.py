@@ -33,7 +33,8 @@ _NO_TEMPLATE: OwnTemplate = (None, {})
 class _Once(Generic[_T]):
     """A value that is made when it is first asked for, once, however many ask at a time.
 
-    `functools.cached_property` has one lock for all objects of a class up to Python 3.11: a slow tokenizer would hold up the others.
+    `functools.cached_property` has one lock for all objects of a class up to Python 3.11: a slow tokenizer would hold up the
+    others.
     """
 
     def __init__(self, make: Callable[[], _T]) -> None:
@@ -49,7 +50,8 @@ class _Once(Generic[_T]):
 
 
 class Shown:
-    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own template.
+    """A tokenizer on the page. key: how the page asks for it. origin: where it came from, for its title. chat: its own
+    template.
 
     first: whether it is shown before anybody has chosen.
     """

@@ -24,10 +24,11 @@ _VERSION = "HF_BPE_VERSION"
 def write_space(
     folder: str | os.PathLike[str], tokenizers: Iterable[str | os.PathLike[str]] = (), **options: Any
 ) -> list[Path]:
-    """Write a folder that is a Space as it is. Returns the files. tokenizers: go into it as Hugging Face folders, with their chat templates.
+    """Write a folder that is a Space as it is. Returns the files. tokenizers: go into it as Hugging Face folders, with their
+    chat templates.
 
-    options: those of `conversion.load`. Raises `PlaygroundError` for a tokenizer that such a folder cannot hold exactly, and for two of one
-    name.
+    options: those of `conversion.load`. Raises `PlaygroundError` for a tokenizer that such a folder cannot hold exactly, and
+    for two of one name.
     """
     contents = {name: _template(name) for name in _FILES}
     for given in read_given(tokenizers, **options):
