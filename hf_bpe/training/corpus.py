@@ -68,6 +68,7 @@ class FileInput:
     separator: bytes | None = None
     texts: int | None = None
     is_file: bool = True
+    bad: BadDocuments = _BAD
 
     @property
     def name(self) -> str:
@@ -91,7 +92,7 @@ class FileInput:
             field=self.field,
             separator=self.separator,
             cut=self.cut,
-            bad=_BAD,
+            bad=self.bad,
             block_bytes=_BLOCK_BYTES,
         )
         self.source.check_unchanged()
@@ -148,9 +149,11 @@ class StandardInput(FileInput):
         return {"path": "-"}
 
 
-def standard_input(field: str, cut: Cut | None) -> StandardInput:
-    """Standard input as one text."""
-    return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut)
+def standard_input(
+    field: str, cut: Cut | None, separator: bytes | None = None, bad: BadDocuments = _BAD
+) -> StandardInput:
+    """Standard input as one text, or as several with a separator between them."""
+    return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut, separator, bad=bad)
 
 
 @dataclass(frozen=True)
@@ -202,7 +205,13 @@ def _hint(text: object) -> str:
 
 
 def inputs_of(
-    corpus: Corpus, *, field: str = "text", cut: Cut | None = None, separator: bytes | None = None, check: bool = True
+    corpus: Corpus,
+    *,
+    field: str = "text",
+    cut: Cut | None = None,
+    separator: bytes | None = None,
+    check: bool = True,
+    bad: BadDocuments = _BAD,
 ) -> list[Input]:
     """The sources of a corpus.
 
@@ -211,6 +220,7 @@ def inputs_of(
     refused rather than guessed at. What has columns is a `datasets` table. Anything else is an iterable of texts.
 
     field: of JSON lines, Parquet and tables. separator: text files are split at it. check: open Parquet files at once.
+    bad: what becomes of documents that cannot be read.
 
     Raises `CorpusError` for what does not exist, cannot be read, is no text, or is named twice.
     """
@@ -225,9 +235,9 @@ def inputs_of(
     for source in sources:
         if check and source.format == "parquet":
             check_column(source, field)
-        inputs.append(FileInput(source, field, cut, separator))
+        inputs.append(FileInput(source, field, cut, separator, bad=bad))
     if len(paths) > len(named):
-        inputs.append(standard_input(field, cut))
+        inputs.append(standard_input(field, cut, separator, bad))
     return inputs
 
 
