@@ -13,8 +13,8 @@ from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, To
 from hf_bpe.cli.text import File, only_one
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.steps import MergeStep, merge_steps
-from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spelling import spelling_of
 
 __all__ = ["show"]
 
