@@ -149,9 +149,7 @@ class StandardInput(FileInput):
         return {"path": "-"}
 
 
-def standard_input(
-    field: str, cut: Cut | None, separator: bytes | None = None, bad: BadDocuments = _BAD
-) -> StandardInput:
+def standard_input(field: str, cut: Cut | None, separator: bytes | None = None, bad: BadDocuments = _BAD) -> StandardInput:
     """Standard input as one text, or as several with a separator between them."""
     return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut, separator, bad=bad)
 

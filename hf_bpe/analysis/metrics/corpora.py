@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hf_bpe.corpus.documents import BadDocuments, Place
 from hf_bpe.corpus.prefetch import Prefetched
@@ -80,7 +81,7 @@ class NamedCorpus:
         for each in self.inputs:
             for batch in each.batches(Place()):
                 bounds = batch.offsets.tolist()
-                texts = [batch.data[start:stop].decode() for start, stop in zip(bounds, bounds[1:], strict=False)]
+                texts = [batch.data[start:stop].decode() for start, stop in pairwise(bounds)]
                 yield Block(texts, len(texts) - batch.unfinished), before + batch.consumed
             before += each.size or 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hf_bpe.engine import Encoder
@@ -68,7 +69,7 @@ def _starts(encoder: Encoder, texts: Sequence[str]) -> Iterator[list[int]]:
 
 def _cut(length: int, starts: list[int]) -> Cut:
     borders = [0, *sorted({start for start in starts if 0 < start < length}), length]
-    return tuple(after - before for before, after in zip(borders, borders[1:], strict=False))
+    return tuple(after - before for before, after in pairwise(borders))
 
 
 def _row(length: int, cuts: list[Cut]) -> dict[str, Any]:
@@ -85,7 +86,8 @@ def _row(length: int, cuts: list[Cut]) -> dict[str, Any]:
 
 
 def _from_right(length: int, size: int) -> Cut:
-    """
+    """Groups of so many digits counted from the right.
+
     >>> _from_right(7, 3)
     (1, 3, 3)
     """

@@ -26,9 +26,7 @@ MODES: tuple[WordMode, ...] = ("unicode", "whitespace")
 Spans: TypeAlias = npt.NDArray[np.int64]
 """Shape (n, 2): first and last + 1 character of each."""
 
-_WITHOUT_SPACES = (
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Yi}\p{Tibetan}\p{Javanese}\p{Balinese}\p{Line_Break=SA}\p{Word_Break=Katakana}]"
-)
+_WITHOUT_SPACES = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Yi}\p{Tibetan}\p{Javanese}\p{Balinese}\p{Line_Break=SA}\p{Word_Break=Katakana}]"
 _PATTERNS = {
     "unicode": rf"(?wsV1)\b_*+[[\p{{L}}\p{{N}}]--{_WITHOUT_SPACES}].*?\b",
     "whitespace": rf"(?V1)(?<!\S)[\S--{_WITHOUT_SPACES}]++(?!\S)",

@@ -39,7 +39,7 @@ def published_counts() -> dict[str, dict[str, int]]:
 
 @cache
 def _text(name: str) -> str:
-    return files("hf_bpe").joinpath("analysis/sample", name).read_text("utf-8")
+    return files("hf_bpe").joinpath(f"analysis/sample/{name}").read_text("utf-8")
 
 
 def _read(name: str) -> Any:

@@ -1,0 +1,273 @@
+"""The figures of a comparison as tables of text: shown in terminals, in Markdown, and beside the plots of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hf_bpe.pages.wording import decimal, percent, thousands
+
+__all__ = [
+    "METRICS",
+    "Table",
+    "as_markdown",
+    "by_corpus",
+    "corpora",
+    "digits",
+    "formats",
+    "frequencies",
+    "id_bands",
+    "indents",
+    "numbers",
+    "parity",
+    "text",
+    "vocabulary",
+]
+
+Content: TypeAlias = Mapping[str, Any]
+
+METRICS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "bytes_per_token": ("bytes per token", decimal),
+    "characters_per_token": ("characters per token", decimal),
+    "tokens_per_word": ("tokens per word", decimal),
+    "single_token_words": ("words of one token", lambda share: percent(share, 1)),
+    "unknown": ("unknown tokens", lambda share: percent(share, 1)),
+    "indentation": ("tokens of indentation", lambda share: percent(share, 1)),
+    "cost": ("cost", lambda cost: decimal(cost, 4)),
+    "cost_of_a_million_characters": ("cost of a million characters", lambda cost: decimal(cost, 4)),
+}
+"""Figure of a tokenizer and a corpus -> what it is called, and how it is written."""
+
+_SCHEMES = {
+    "digits": "each digit",
+    "left": "{} from the left",
+    "right": "{} from the right",
+    "irregular": "irregular",
+}
+_SHOWN_SPACES = ("1", "2", "4", "8", "16")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text. headings: how many columns, from the left, say what a row is about."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    headings: int = 1
+
+
+def text(content: Content) -> Table:
+    """A row for each corpus and tokenizer, the most asked for on the left."""
+    chosen = ["bytes_per_token", "characters_per_token", "tokens_per_word", "single_token_words"]
+    compared = content["parity"]
+    chosen += ["unknown"] if _any(content, "unknown") else []
+    chosen += ["cost_of_a_million_characters"] if _priced(content) else []
+    columns = ["corpus", "tokenizer", "tokens", METRICS[chosen[0]][0]]
+    columns += [f"× {compared['reference']}"] if compared else []
+    columns += [_titled(content, metric) for metric in chosen[1:]]
+    rows = []
+    for corpus, by_tokenizer in content["text"].items():
+        for number, (tokenizer, found) in enumerate(by_tokenizer.items()):
+            shown = [METRICS[metric][1](found[metric]) for metric in chosen]
+            times = [decimal(compared["tokens"][tokenizer].get(corpus))] if compared else []
+            rows.append(["" if number else corpus, tokenizer, thousands(found["tokens"]), shown[0], *times, *shown[1:]])
+    return Table("Text", columns, rows, 2)
+
+
+def by_corpus(content: Content, metric: str) -> Table:
+    """One figure: a row for each corpus, a column for each tokenizer."""
+    shown = METRICS[metric][1]
+    rows = [[corpus, *(shown(found[name][metric]) for name in found)] for corpus, found in content["text"].items()]
+    return Table(_titled(content, metric), ["corpus", *content["tokenizers"]], rows)
+
+
+def _titled(content: Content, metric: str) -> str:
+    return f"{METRICS[metric][0]}, {content['currency']}" if metric.startswith("cost") else METRICS[metric][0]
+
+
+def corpora(content: Content) -> Table:
+    """What was measured on."""
+    columns = ["corpus", "texts", "bytes", "characters", "words", "letters in scripts without spaces"]
+    rows = [
+        [
+            name,
+            *map(thousands, (about["documents"], about["bytes"], about["characters"], about["words"])),
+            percent(about["letters_in_scripts_without_spaces"], 1),
+        ]
+        for name, about in content["corpora"].items()
+    ]
+    return Table("Corpora", columns, rows)
+
+
+def parity(content: Content) -> Table:
+    """Tokens as multiples of those of the reference, and bytes for comparison."""
+    compared = content["parity"]
+    columns = {"UTF-8 bytes": compared["bytes"], **compared["tokens"]}
+    rows = [[corpus, *(decimal(column[corpus]) for column in columns.values())] for corpus in compared["bytes"]]
+    return Table(f"times as many as {compared['reference']}", ["corpus", *columns], rows)
+
+
+def vocabulary(content: Content) -> Table:
+    """How much of each vocabulary is used."""
+    columns = ["tokenizer", "tokens", "used", "share", "Rényi efficiency", "of those used"]
+    rows = [
+        [
+            name,
+            thousands(found["size"]),
+            thousands(found["used"]),
+            percent(found["share_used"], 1),
+            decimal(found["renyi_efficiency"], 3),
+            decimal(found["renyi_efficiency_of_used"], 3),
+        ]
+        for name, found in content["vocabulary"].items()
+    ]
+    return Table("Vocabulary in use", columns, rows)
+
+
+def id_bands(content: Content) -> Table:
+    """The share of each tenth of the vocabulary that is used."""
+    return _beside(
+        "used, by tenths of the ids",
+        "tenth",
+        {
+            name: [(str(place), percent(band["used"] / band["tokens"], 1)) for place, band in enumerate(found["by_id"], 1)]
+            for name, found in content["vocabulary"].items()
+        },
+    )
+
+
+def frequencies(content: Content) -> Table:
+    """How many tokens are used how often, and how much of the text they are."""
+    return _beside(
+        "tokens by how often they are used, and their part of the text",
+        "times",
+        {
+            name: [
+                (_times(band["from"], band["to"]), f"{thousands(band['tokens'])} ({percent(band['share_of_text'], 1)})")
+                for band in found["by_frequency"]
+            ]
+            for name, found in content["vocabulary"].items()
+        },
+    )
+
+
+def _times(first: int, last: int | None) -> str:
+    if first == last:
+        return "never"
+    return f"{first:,} or more" if last is None else f"{first:,} to {last:,}"
+
+
+def formats(content: Content) -> Table:
+    """Tokens of the same records in each format, and as a multiple of compact JSON."""
+    found = content["formats"]
+    rows = [
+        [
+            tokenizer,
+            *(f"{count:,} ({decimal(count / counts['json'] if counts['json'] else None)})" for count in counts.values()),
+        ]
+        for tokenizer, counts in found["tokens"].items()
+    ]
+    return Table(f"Tokens of {found['records']} records (× JSON)", ["tokenizer", *found["bytes"]], rows)
+
+
+def numbers(content: Content) -> Table:
+    """How numbers are cut, in short."""
+    shown = [place for place, row in enumerate(next(iter(content["numbers"].values()))["by_digits"]) if row["digits"] in (4, 8)]
+    rows = []
+    for name, found in content["numbers"].items():
+        each = [found["by_digits"][place] for place in shown]
+        rows.append(
+            [
+                name,
+                _SCHEMES[found["grouping"]["scheme"]].format(found["grouping"]["size"]),
+                *(f"{row['most_common_cut']} ({percent(row['share_of_most_common'], 0)})" for row in each),
+                percent(found["aligned_sums"], 0),
+            ]
+        )
+    return Table("Numbers", ["tokenizer", "groups of digits", "4 digits", "8 digits", "sums that line up"], rows)
+
+
+def digits(content: Content) -> Table:
+    """Of each length: tokens of a number, the most common cut, how many cuts there are, and how many numbers are cut from the right."""
+    return _beside(
+        "tokens of a number; its most common cut, the share that have it, how many cuts there are; cut from the right",
+        "digits",
+        {
+            name: [
+                (
+                    str(row["digits"]),
+                    f"{decimal(row['tokens_per_number'])}; {row['most_common_cut']} ({percent(row['share_of_most_common'], 0)}), "
+                    f"{row['different_cuts']}; {percent(row['right_aligned'], 0)}",
+                )
+                for row in found["by_digits"]
+            ]
+            for name, found in content["numbers"].items()
+        },
+    )
+
+
+def indents(content: Content, *, every: bool = False) -> Table:
+    """Tokens that spaces and tabs before a line add to it. every: a row for each number of them, not only the common ones."""
+    if every:
+        return _beside(
+            "tokens that are added",
+            "before the line",
+            {
+                name: [(_indent(kind, number), str(tokens)) for kind, row in found.items() for number, tokens in row.items()]
+                for name, found in content["indentation"].items()
+            },
+        )
+    rows = [
+        [name, *(str(found["spaces"][number]) for number in _SHOWN_SPACES), str(found["tabs"]["1"]), str(found["tabs"]["2"])]
+        for name, found in content["indentation"].items()
+    ]
+    columns = [*(_indent("spaces", number) for number in _SHOWN_SPACES), _indent("tabs", "1"), _indent("tabs", "2")]
+    return Table("Tokens of indentation", ["tokenizer", *columns], rows)
+
+
+def _indent(kind: str, number: str) -> str:
+    return f"{number} {kind[:-1] if number == '1' else kind}"
+
+
+def _beside(title: str, heading: str, columns: Mapping[str, Sequence[tuple[str, str]]]) -> Table:
+    """Columns of the same rows, each row by its name."""
+    labels = [label for label, _ in max(columns.values(), key=len)]
+    rows = [
+        [label, *(column[place][1] if place < len(column) else "-" for column in columns.values())]
+        for place, label in enumerate(labels)
+    ]
+    return Table(title, [heading, *columns], rows)
+
+
+def _priced(content: Content) -> bool:
+    return any(about["price_of_a_million_tokens"] is not None for about in content["tokenizers"].values())
+
+
+def _any(content: Content, metric: str) -> bool:
+    return any(found[metric] for by_tokenizer in content["text"].values() for found in by_tokenizer.values())
+
+
+def as_markdown(content: Content) -> str:
+    """The tables that a terminal shows, for a README."""
+    tables = [text(content), vocabulary(content), formats(content), numbers(content), indents(content)]
+    return "\n".join(f"## {table.title}\n\n{markdown_table(table)}" for table in tables)
+
+
+def markdown_table(table: Table) -> str:
+    """
+    >>> print(markdown_table(Table("t", ["a", "b"], [["x|y", "1"]])), end="")
+    | a | b |
+    |---|---:|
+    | x\\|y | 1 |
+    """
+    rule = "|".join("---" if place < table.headings else "---:" for place in range(len(table.columns)))
+    rows = [table.columns, *table.rows]
+    lines = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
+
+
+def _cell(value: str) -> str:
+    return re.sub(r"([|\\`*_<\[])", r"\\\1", " ".join(value.split()))
