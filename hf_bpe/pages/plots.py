@@ -25,17 +25,17 @@ def check_plots() -> None:
         )
 
 
-def svg(name: str, draw: Draw, *, height: float = 3.6) -> str:
+def svg(name: str, draw: Draw, *, height: float = 3.6, ground: str = "none") -> str:
     """One figure, the same bytes for the same numbers. name: distinct on a page; it keeps the ids inside the figures apart.
 
-    Its ground is transparent, so that the page may be dark. Raises `ReportError` where matplotlib is not installed.
+    ground: its colour; transparent, so that the page may be dark, if not given. Raises `ReportError` where matplotlib is not installed.
     """
     check_plots()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}):
-        figure = Figure(figsize=(6.4, height), layout="constrained", facecolor="none")
+        figure = Figure(figsize=(6.4, height), layout="constrained", facecolor=ground)
         axes = figure.add_subplot(facecolor="none")
         draw(axes)
         axes.spines[["top", "right"]].set_visible(False)

@@ -24,10 +24,11 @@ def plots_of(content: Content) -> dict[str, str]:
     return {name: svg(name, draw, height=height) for name, (draw, height) in _wanted(content).items()}
 
 
-def bytes_per_token(content: Content) -> str:
-    """The one plot that says most, as SVG."""
-    draw, height = _wanted(content)["bytes_per_token"]
-    return svg("bytes_per_token", draw, height=height)
+def bytes_per_token(values: Mapping[str, Mapping[str, float | None]]) -> str:
+    """The one plot that says most, as an SVG file of its own. values: tokenizer -> text -> bytes per token."""
+    return svg(
+        "bytes_per_token", partial(_draw_bars, values=values, label="bytes per token"), height=_height(values), ground="white"
+    )
 
 
 def _wanted(content: Content) -> dict[str, tuple[Callable[[Axes], None], float]]:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["CODE", "code", "published_counts", "records", "sentences"]
+__all__ = ["CODE", "code", "published_counts", "records", "sentences", "texts"]
 
 CODE = "Python code"
 """What the program among the samples is called."""
@@ -27,13 +27,18 @@ def code() -> str:
     return _text("program.txt")
 
 
+def texts() -> dict[str, list[str]]:
+    """All of them: the sentences by their language, and the program."""
+    return {**sentences(), CODE: [code()]}
+
+
 def records() -> list[dict[str, Any]]:
     """Rows with named fields, some empty."""
     return list(_read("records.json"))
 
 
 def published_counts() -> dict[str, dict[str, int]]:
-    """Vocabulary -> how many tokens each language, and the program, has in it; its sentences are joined by spaces."""
+    """Vocabulary -> how many tokens each of `texts` has in it, so that nobody needs these vocabularies."""
     return dict(_read("published.json"))
 
 
