@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -70,8 +70,13 @@ class NamedCorpus:
         return ", ".join(each.name for each in self.inputs)
 
     def blocks(self, report: Callable[[int], object]) -> Iterator[Block]:
-        """Its texts, which are read while those before are at work. report: is told how much was read."""
-        with _naming(self.name), Prefetched(self._blocks()) as blocks:
+        """Its texts; those of files are read while others are at work. report: is told how much was read.
+
+        Nothing else is read ahead: Ctrl-C would have to wait for the thread that waits for standard input.
+        """
+        read = self._blocks()
+        ahead = all(each.is_file for each in self.inputs)
+        with _naming(self.name), Prefetched(read) if ahead else nullcontext(read) as blocks:
             for block, done in blocks:
                 yield block
                 report(done)

@@ -39,7 +39,7 @@ def _wanted(content: Content) -> dict[str, tuple[Callable[[Axes], None], float]]
         ("cost_of_a_million_characters", f"cost of a million characters, {literal(content['currency'])}"),
     ):
         values = _by_tokenizer(content, metric)
-        if any(value is not None for row in values.values() for value in row.values()):
+        if values:
             wanted[metric] = partial(_draw_bars, values=values, label=label), _height(values)
     if content["parity"]:
         values = content["parity"]["tokens"]
@@ -54,7 +54,9 @@ def _wanted(content: Content) -> dict[str, tuple[Callable[[Axes], None], float]]
 
 
 def _by_tokenizer(content: Content, metric: str) -> dict[str, dict[str, float | None]]:
-    return {name: {corpus: found[name][metric] for corpus, found in content["text"].items()} for name in content["tokenizers"]}
+    """Those that have a figure anywhere."""
+    rows = {name: {corpus: found[name][metric] for corpus, found in content["text"].items()} for name in content["tokenizers"]}
+    return {name: row for name, row in rows.items() if any(value is not None for value in row.values())}
 
 
 def _height(values: Mapping[str, Mapping[str, Any]]) -> float:

@@ -1,0 +1,71 @@
+"""Words are what Unicode, or white space, says; scripts without spaces have none, and it is told."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hf_bpe.analysis.metrics.words import indentation, words_of
+from tests.support.text import difficult_text
+
+
+def found(text: str, mode: str = "unicode") -> list[str]:
+    return [text[start:stop] for start, stop in words_of(text, mode).spans.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don't panic, it’s 3.14!", ["Don't", "panic", "it’s", "3.14"]),
+        ("snake_case _x __ 1,000 e-mail", ["snake_case", "_x", "1,000", "e", "mail"]),
+        ("naïve cafe\u0301 Ⅷ ２", ["naïve", "cafe\u0301", "Ⅷ", "２"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("서울은 한국", ["서울은", "한국"]),
+        ("... -- 👍🏽 !", []),
+        ("", []),
+    ],
+)
+def test_words_of_unicode(text, words):
+    assert found(text) == words
+
+
+@pytest.mark.parametrize(
+    "text", ["中文字", "ひらがなとカタカナー", "สวัสดีครับ", "ភាសាខ្មែរ", "ພາສາລາວ", "မြန်မာ", "བོད་ཡིག", "ꦗꦮ", "ꆈꌠ"]
+)
+@pytest.mark.parametrize("mode", ["unicode", "whitespace"])
+def test_scripts_without_spaces_have_no_words(text, mode):
+    words = words_of(f"{text} {text}", mode)
+    assert len(words.spans) == 0
+    assert words.letters == words.spaceless > 0
+
+
+def test_mixed_scripts_keep_the_words_that_there_are():
+    assert found("Tokyo は 東京 in Japan") == ["Tokyo", "in", "Japan"]
+    words = words_of("ab 中文", "unicode")
+    assert (words.letters, words.spaceless) == (4, 2)
+
+
+@given(difficult_text())
+def test_words_between_white_space_are_those_of_split(text):
+    spaceless = words_of(text, "unicode").spaceless
+    words = found(text, "whitespace")
+    split = text.split()
+    # str.split also cuts at the separators U+001C to U+001F, which Unicode does not call white space.
+    if not spaceless and not any("\x1c" <= character <= "\x1f" for character in text):
+        assert words == split
+
+
+@given(difficult_text())
+def test_spans_rise_and_hold_a_letter_or_a_number(text):
+    spans = words_of(text, "unicode").spans
+    assert (spans[:, 0] < spans[:, 1]).all()
+    assert (spans[1:, 0] >= spans[:-1, 1]).all()
+    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in found(text))
+
+
+@given(st.text(" \tx\n", max_size=20))
+def test_indentation_is_what_lines_begin_with(text):
+    lines = text.split("\n")
+    assert sum(stop - start for start, stop in indentation(text).tolist()) == sum(len(x) - len(x.lstrip(" \t")) for x in lines)
