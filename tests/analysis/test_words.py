@@ -18,6 +18,8 @@ def found(text: str, mode: str = "unicode") -> list[str]:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("('open') l'amour d’un rock'n'roll", ["open", "l'amour", "d’un", "rock'n'roll"]),
+        ('צה״ל צה"ל ג\'ירפה ג\' "x"', ["צה״ל", 'צה"ל', "ג'ירפה", "ג'", "x"]),
         ("Don't panic, it’s 3.14!", ["Don't", "panic", "it’s", "3.14"]),
         ("snake_case _x __ 1,000 e-mail", ["snake_case", "_x", "1,000", "e", "mail"]),
         ("naïve cafe\u0301 Ⅷ ２", ["naïve", "cafe\u0301", "Ⅷ", "２"]),
@@ -62,7 +64,7 @@ def test_spans_rise_and_hold_a_letter_or_a_number(text):
     spans = words_of(text, "unicode").spans
     assert (spans[:, 0] < spans[:, 1]).all()
     assert (spans[1:, 0] >= spans[:-1, 1]).all()
-    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in found(text))
+    assert all(regex.search(r"[\p{Alphabetic}\p{N}\p{Word_Break=ALetter}]", word) for word in found(text))
 
 
 @given(st.text(" \tx\n", max_size=20))

@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.int64]
 
 _SPACE = 0x20
 _BETWEEN = "\n"
-"""Around the texts of a block when words are looked for: no word reaches over it, and a line begins behind it."""
+"""Between the texts of a block when words are looked for: no word reaches over it, and a line begins behind it."""
 
 
 @dataclass
@@ -107,8 +107,7 @@ def count_corpus(
 
 
 def _measure(block: Block, counts: TextCounts, mode: WordMode) -> _Measured:
-    # Before the first and behind the last as well: the `regex` library sees no boundary behind an invisible character at the very beginning.
-    joined = _BETWEEN + "".join(text + _BETWEEN for text in block.texts)
+    joined = _BETWEEN.join(block.texts)
     found = words_of(joined, mode)
     counts.documents += block.finished
     counts.bytes += sum(len(text.encode()) for text in block.texts)
@@ -117,7 +116,7 @@ def _measure(block: Block, counts: TextCounts, mode: WordMode) -> _Measured:
     counts.letters += found.letters
     counts.spaceless += found.spaceless
     lengths = [len(text) + len(_BETWEEN) for text in block.texts]
-    bases = np.array([*accumulate(lengths, initial=len(_BETWEEN))][:-1], np.int64)
+    bases = np.array([*accumulate(lengths, initial=0)][:-1], np.int64)
     points = np.frombuffer(joined.encode("utf-32-le"), np.uint32)
     return _Measured(bases, found.spans, indentation(joined), points, _blanks(points))
 
