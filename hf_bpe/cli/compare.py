@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
@@ -235,9 +236,11 @@ def _print(content: Mapping[str, Any]) -> None:
 
 def _print_table(table: Table) -> Sequence[str]:
     """Print the columns that there is room for, from the left; give the names of the others. A pipe has room for all."""
-    cells = [max((len(row[place]) for row in table.rows), default=0) for place in range(len(table.columns))]
+    cells = [max((cell_len(row[place]) for row in table.rows), default=0) for place in range(len(table.columns))]
+    if out.is_terminal:  # long names take several lines, and leave room for figures
+        cells[: table.headings] = [min(cell, max(_NARROW, out.width // 4)) for cell in cells[: table.headings]]
     headings = [wrap(column, max(cell, _NARROW)) for column, cell in zip(table.columns, cells, strict=True)]
-    widths = [max(cell, *map(len, lines)) for cell, lines in zip(cells, headings, strict=True)]
+    widths = [max(cell, *map(cell_len, lines)) for cell, lines in zip(cells, headings, strict=True)]
     room = out.width if out.is_terminal else sum(widths) + _GAP * len(widths)
     fitting = len(widths)
     while fitting > table.headings + 1 and sum(widths[:fitting]) + _GAP * (fitting - 1) > room:
@@ -246,9 +249,8 @@ def _print_table(table: Table) -> Sequence[str]:
         box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", title=table.title, title_justify="left"
     )
     for place, lines in enumerate(headings[:fitting]):
-        is_heading = place < table.headings
-        justify: Literal["left", "right"] = "left" if is_heading else "right"
-        shown.add_column(Text("\n".join(lines)), justify=justify, no_wrap=not is_heading, overflow="fold", vertical="top")
+        justify: Literal["left", "right"] = "left" if place < table.headings else "right"
+        shown.add_column(Text("\n".join(lines)), justify=justify, width=widths[place], overflow="fold")
     for row in table.rows:
         shown.add_row(*map(Text, row[:fitting]))
     console = out if out.is_terminal else Console(width=room, highlight=False)

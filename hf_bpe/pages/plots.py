@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -40,7 +41,11 @@ def svg(name: str, draw: Draw, *, height: float = 3.6, ground: str = "none") -> 
         draw(axes)
         axes.spines[["top", "right"]].set_visible(False)
         buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        with (
+            warnings.catch_warnings()
+        ):  # characters that matplotlib's own font lacks are text in the SVG, and the reader's fonts have them
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]  # without the XML declaration, which has no place inside HTML
 

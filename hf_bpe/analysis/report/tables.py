@@ -65,15 +65,16 @@ def text(content: Content) -> Table:
     compared = content["parity"]
     chosen += ["unknown"] if _any(content, "unknown") else []
     chosen += ["cost_of_a_million_characters"] if _priced(content) else []
-    columns = ["corpus", "tokenizer", "tokens", METRICS[chosen[0]][0]]
+    columns = ["corpus", "tokenizer", METRICS[chosen[0]][0]]
     columns += [f"× {compared['reference']}"] if compared else []
+    columns += ["tokens"]
     columns += [_titled(content, metric) for metric in chosen[1:]]
     rows = []
     for corpus, by_tokenizer in content["text"].items():
         for number, (tokenizer, found) in enumerate(by_tokenizer.items()):
             shown = [METRICS[metric][1](found[metric]) for metric in chosen]
             times = [decimal(compared["tokens"][tokenizer].get(corpus))] if compared else []
-            rows.append(["" if number else corpus, tokenizer, thousands(found["tokens"]), shown[0], *times, *shown[1:]])
+            rows.append(["" if number else corpus, tokenizer, shown[0], *times, thousands(found["tokens"]), *shown[1:]])
     return Table("Text", columns, rows, 2)
 
 
