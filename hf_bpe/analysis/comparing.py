@@ -75,7 +75,7 @@ def compare(
     >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())
     >>> found = compare({"bytes": spec}, {"greeting": iter(["hello world"])}, progress=False)
     >>> found.content["text"]["greeting"]["bytes"]["tokens_per_word"]
-    5.0
+    5.5
     """
     _check(tokenizers, corpora, parallel, reference, prices or {}, words, on_bad)
     loaded = {name: _loaded(name, given, (prices or {}).get(name)) for name, given in tokenizers.items()}

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import pytest
 import regex
+import uniseg.wordbreak
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hf_bpe.analysis import sample
 from hf_bpe.analysis.metrics.words import indentation, words_of
 from tests.support.text import difficult_text
+
+
+WORD = r"[\p{Word_Break=ALetter}\p{Word_Break=Hebrew_Letter}\p{Word_Break=Numeric}]"
+SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}]"
+TROUBLESOME = [
+    "f('open', \"a\", `b`) # don't; it's 3.14,15 x_1_y _z_ a.b.c 1.a a:b 1:2 a..b 1,,2",
+    "צה\"ל ג'ירפה ג' א\"b \u200da\u200db e\u0301\u200d' 1\u0301.2 a\u00adb a\u200e.b",
+]
 
 
 def found(text: str, mode: str = "unicode") -> list[str]:
@@ -47,6 +57,13 @@ def test_mixed_scripts_keep_the_words_that_there_are():
     assert found("Tokyo は 東京 in Japan") == ["Tokyo", "in", "Japan"]
     words = words_of("ab 中文", "unicode")
     assert (words.letters, words.spaceless) == (4, 2)
+
+
+@pytest.mark.parametrize("text", [*(" ".join(texts) for texts in sample.texts().values()), *TROUBLESOME])
+def test_boundaries_are_those_of_uniseg(text):
+    """But for what is in scripts without spaces, and for white space, punctuation and symbols, which are no words."""
+    expected = [word for word in uniseg.wordbreak.words(text) if regex.search(WORD, word) and not regex.search(SPACELESS, word)]
+    assert found(text) == expected
 
 
 @given(difficult_text())
