@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hf_bpe.errors import (
         BorderError,
         ChatTemplateError,
+        ClusterError,
         ComparisonError,
         ConversionRefused,
         CorpusError,
@@ -59,6 +60,7 @@ _HOMES = {
     "hf_bpe.errors": (
         "BorderError",
         "ChatTemplateError",
+        "ClusterError",
         "ComparisonError",
         "ConversionRefused",
         "CorpusError",
@@ -97,6 +99,7 @@ __all__ = [
     "BorderError",
     "CacheInfo",
     "ChatTemplateError",
+    "ClusterError",
     "ComparisonError",
     "ConversionRefused",
     "CorpusError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hf_bpe.analysis.tokens import View
@@ -78,7 +78,7 @@ class Differences(Sequence[Stretch]):
         if not len(self.differs):
             return np.zeros(len(starts), np.bool_)
         gaps = (self.common.searchsorted(starts, side="right") - 1).clip(0, len(self.differs) - 1)
-        return self.differs[gaps]
+        return np.take(self.differs, gaps)
 
     @cached_property
     def differing_bytes(self) -> int:
@@ -99,10 +99,13 @@ def differences(views: Sequence[View]) -> Differences:
         raise HfBpeError("there is nothing to compare; pass the views of at least one tokenizer")
     if any(view.text != views[0].text for view in views):
         raise HfBpeError("these are views of different texts; make them of the same one")
-    ends = np.array([0, len(views[0].text.encode())], np.int64)
-    borders = [np.union1d(view.in_bytes.ravel(), ends) for view in views]
-    common = reduce(np.intersect1d, borders)
-    inside = np.setdiff1d(reduce(np.union1d, borders), common)
+    cuts = np.zeros((len(views), len(views[0].text.encode()) + 1), np.bool_)
+    cuts[:, [0, -1]] = True
+    for row, view in zip(cuts, views, strict=True):
+        row[view.in_bytes.ravel()] = True
+    in_all = cuts.all(0)
+    common = np.flatnonzero(in_all)
+    inside = np.flatnonzero(cuts.any(0) & ~in_all)
     differs = np.zeros(max(len(common) - 1, 0), np.bool_)
     differs[common.searchsorted(inside) - 1] = True
     return Differences(tuple(views), common, differs)

@@ -8,7 +8,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
-from hf_bpe.engine import Encoder, SpecialTokens
+from hf_bpe.engine import Encoder
+from hf_bpe.engine.arrays import Alignment
+from hf_bpe.engine.encoder import SpecialTokens
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.spelling import spelling_of
@@ -17,12 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Entry", "Kind", "Token", "View", "Vocabulary", "as_encoder", "view"]
+__all__ = ["Entry", "Kind", "Token", "View", "Vocabulary", "as_encoder", "view", "view_of"]
 
 Kind: TypeAlias = Literal["ordinary", "byte", "special", "added", "unknown"]
 """ordinary: made by merging, or a character or ASCII byte to merge from. byte: one byte of a character that is none by itself.
-special, added: an added token that was found in the text, special or not. unknown: stands for what the vocabulary lacks."""
-
+special, added: an added token that was found in the text, special or not; added is also a user-defined piece. unknown: stands for
+what the vocabulary lacks."""
 
 _AT_A_TIME = 4096
 
@@ -215,12 +217,13 @@ def view(
     vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary(as_encoder(tokenizer))
     encoder = vocabulary.encoder
     special: dict[str, Any] = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-    found = encoder.align_batch([text], **special)
     _, in_bytes = encoder.encode_with_offsets(text, unit="bytes", **special)
-    return View(vocabulary, as_unicode(text), found.ids, in_bytes, _pairs(found.starts, found.stops), found.pieces, found.added)
+    return view_of(vocabulary, text, encoder.align_batch([text], **special), in_bytes)
 
 
-def _pairs(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.int64]:
+def view_of(vocabulary: Vocabulary, text: str, found: Alignment, in_bytes: NDArray[np.int64]) -> View:
+    """A view of a text that was encoded already. found: of this one text."""
     import numpy as np
 
-    return np.stack([starts, stops], 1)
+    in_characters = np.stack([found.starts, found.stops], 1)
+    return View(vocabulary, as_unicode(text), found.ids, in_bytes, in_characters, found.pieces, found.added)

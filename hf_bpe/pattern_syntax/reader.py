@@ -473,7 +473,8 @@ def alternatives(pattern: str, dialect: Dialect = "regex") -> list[tuple[str, No
     parser = _Parser(pattern, dialect)
     parser.pattern()  # raises for what is no pattern, so that what follows need not
     parser.at = 0
-    flags, found = parser.leading_flags(), []
+    flags = parser.leading_flags()
+    found: list[tuple[str, Node]] = []
     while not found or parser.take("|"):
         start = parser.at
         branch = parser.sequence(flags)

@@ -12,7 +12,6 @@ from hf_bpe.analysis import sample
 from hf_bpe.analysis.metrics.words import indentation, words_of
 from tests.support.text import difficult_text
 
-
 WORD = r"[\p{Word_Break=ALetter}\p{Word_Break=Hebrew_Letter}\p{Word_Break=Numeric}]"
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}]"
 TROUBLESOME = [

@@ -15,10 +15,11 @@ import pytest
 from huggingface_hub import ModelCard
 
 import conversion
-from hf_bpe import HubAccessDenied, HubConflict, HubError, HubNotFound, HubUnreachable
+from hf_bpe import CorpusError, HubAccessDenied, HubConflict, HubError, HubNotFound, HubUnreachable
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.samples import CHAT_TEMPLATE, TEXTS
 from tests.support.hub_server import READ_TOKEN, TOKEN, Hub, running_hub
+from tests.support.vocabularies import cl100k_spec
 
 
 @pytest.fixture
@@ -164,15 +165,15 @@ def test_a_card_of_a_corpus_has_its_texts_only(tokenizer: Any) -> None:
 
 def test_a_plot_goes_beside_the_card_that_shows_it(tokenizer: Any, hub: Hub) -> None:
     tokenizer.push_to_hub("me/tok", plot=True)
-    files = hub.files("me/tok")
+    files = hub.repositories["me/tok"].files()
     assert b"![Bytes per token of each text](bytes_per_token.svg)" in files["README.md"]
     assert files["bytes_per_token.svg"].startswith(b"<svg")
     assert b">Greek<" in files["bytes_per_token.svg"]
     tokenizer.push_to_hub("me/plain")
-    assert b"![" not in hub.files("me/plain")["README.md"]
-    assert "bytes_per_token.svg" not in hub.files("me/plain")
+    assert b"![" not in hub.repositories["me/plain"].files()["README.md"]
+    assert "bytes_per_token.svg" not in hub.repositories["me/plain"].files()
     tokenizer.push_to_hub("me/own", plot=True, card="# Mine\n")
-    assert "bytes_per_token.svg" not in hub.files("me/own")
+    assert "bytes_per_token.svg" not in hub.repositories["me/own"].files()
 
 
 def test_the_metadata_of_a_card_are_valid_and_say_what_it_is(tokenizer: Any) -> None:
