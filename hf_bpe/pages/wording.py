@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["decimal", "percent", "thousands"]
+import math
+
+__all__ = ["amount", "decimal", "percent", "thousands"]
 
 
 def percent(share: float | None, places: int = 2) -> str:
@@ -30,3 +32,15 @@ def decimal(number: float | None, places: int = 2) -> str:
     ('1.23', '-')
     """
     return "-" if number is None else f"{number:,.{places}f}"
+
+
+def amount(money: float | None) -> str:
+    """What something costs, with enough places for what costs little.
+
+    >>> amount(1234.5), amount(0.00001234), amount(0), amount(None)
+    ('1,234.50', '0.0000123', '0.00', '-')
+    """
+    if money is None:
+        return "-"
+    places = 2 if money >= 1 or money == 0 else 2 - math.floor(math.log10(money))
+    return f"{money:,.{places}f}"

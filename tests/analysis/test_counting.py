@@ -24,7 +24,7 @@ from hf_bpe.analysis.metrics.corpora import NamedCorpus, common_cut
 from hf_bpe.analysis.metrics.counting import TextCounts, TokenCounts, count_corpus
 from hf_bpe.analysis.metrics.words import indentation, words_of
 from tests.support.pieces import bytes_as_pieces_spec, model, processor
-from tests.support.text import difficult_text, generated_text
+from tests.support.text import difficult_text, generated_text, plain_text
 from tests.support.vocabularies import byte_spec, cl100k_encoder, cl100k_ranks, gpt2_spec
 
 CODE = "def f(x):\n    if x:\n\treturn 1\n\n        # no\n"
@@ -145,6 +145,13 @@ def test_texts_by_themselves_give_what_they_give_together(texts, mode):
         for name in ("touching", "whole", "indenting"):
             assert getattr(tokens, name) == sum(getattr(part, name) for part in parts)
         assert tokens.touching >= text.words >= tokens.whole
+
+
+@given(st.lists(plain_text("abcXé1", max_size=6).filter(bool), min_size=1, max_size=12))
+def test_of_text_with_single_spaces_it_is_what_tools_find_that_split_at_white_space(words):
+    encoder = cl100k_encoder()
+    text, (tokens,) = counted([" ".join(words)], encoder, words="whitespace")
+    assert tokens.touching / text.words == len(encoder.encode_ordinary(" ".join(words))) / len(" ".join(words).split())
 
 
 def same(a: tuple[TextCounts, list[TokenCounts]], b: tuple[TextCounts, list[TokenCounts]]) -> bool:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hf_bpe.analysis import sample
+from hf_bpe.analysis.metrics import words
 from hf_bpe.analysis.metrics.words import indentation, words_of
 from tests.support.text import difficult_text
 
@@ -25,7 +26,7 @@ def found(text: str, mode: str = "unicode") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "expected"),
     [
         ("('open') l'amour d’un rock'n'roll", ["open", "l'amour", "d’un", "rock'n'roll"]),
         ('צה״ל צה"ל ג\'ירפה ג\' "x"', ["צה״ל", 'צה"ל', "ג'ירפה", "ג'", "x"]),
@@ -38,8 +39,8 @@ def found(text: str, mode: str = "unicode") -> list[str]:
         ("", []),
     ],
 )
-def test_words_of_unicode(text, words):
-    assert found(text) == words
+def test_words_of_unicode(text, expected):
+    assert found(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,15 +48,15 @@ def test_words_of_unicode(text, words):
 )
 @pytest.mark.parametrize("mode", ["unicode", "whitespace"])
 def test_scripts_without_spaces_have_no_words(text, mode):
-    words = words_of(f"{text} {text}", mode)
-    assert len(words.spans) == 0
-    assert words.letters == words.spaceless > 0
+    whole = words_of(f"{text} {text}", mode)
+    assert len(whole.spans) == 0
+    assert whole.letters == whole.spaceless > 0
 
 
 def test_mixed_scripts_keep_the_words_that_there_are():
     assert found("Tokyo は 東京 in Japan") == ["Tokyo", "in", "Japan"]
-    words = words_of("ab 中文", "unicode")
-    assert (words.letters, words.spaceless) == (4, 2)
+    whole = words_of("ab 中文", "unicode")
+    assert (whole.letters, whole.spaceless) == (4, 2)
 
 
 @pytest.mark.parametrize("text", [*(" ".join(texts) for texts in sample.texts().values()), *TROUBLESOME])
@@ -68,11 +69,26 @@ def test_boundaries_are_those_of_uniseg(text):
 @given(difficult_text())
 def test_words_between_white_space_are_those_of_split(text):
     spaceless = words_of(text, "unicode").spaceless
-    words = found(text, "whitespace")
+    ours = found(text, "whitespace")
     split = text.split()
     # str.split also cuts at the separators U+001C to U+001F, which Unicode does not call white space.
     if not spaceless and not any("\x1c" <= character <= "\x1f" for character in text):
-        assert words == split
+        assert ours == split
+
+
+@given(
+    st.lists(st.sampled_from(["a", "it's", "\n", "x\u202fy", "中", " ", "  ", "1.5"]), max_size=12),
+    st.sampled_from(words.MODES),
+)
+def test_stretches_that_come_again_are_found_again(parts, mode):
+    text = "".join(parts)
+    assert words_of(text, mode).spans.tolist() == words._matches(words._PATTERNS[mode], text).tolist()
+    assert words_of(text, mode).letters == sum(map(len, regex.findall(words._LETTERS, text)))
+
+
+@given(difficult_text(), st.sampled_from(words.MODES))
+def test_looking_at_stretches_finds_what_looking_at_the_text_does(text, mode):
+    assert words_of(text, mode).spans.tolist() == words._matches(words._PATTERNS[mode], text).tolist()
 
 
 @given(difficult_text())

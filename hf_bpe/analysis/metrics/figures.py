@@ -10,6 +10,8 @@ from hf_bpe.analysis.metrics.counting import TextCounts, TokenCounts
 __all__ = ["about_text", "about_tokens", "parity", "ratio"]
 
 _MILLION = 1_000_000
+_PLACES_OF_COST = 12
+"""A token may cost a ten-millionth."""
 
 
 def ratio(value: float, by: float) -> float | None:
@@ -46,7 +48,7 @@ def about_tokens(text: TextCounts, counts: TokenCounts, unknown: int | None, pri
         "single_token_words": ratio(counts.whole, text.words) if told else None,
         "unknown": ratio(int(counts.by_id[unknown]), tokens) if unknown is not None else 0.0,
         "indentation": ratio(counts.indenting, tokens),
-        "cost": None if price is None else ratio(tokens * price, _MILLION),
+        "cost": None if price is None else round(tokens * price / _MILLION, _PLACES_OF_COST),
         "cost_of_a_million_characters": None if price is None else ratio(tokens * price, text.characters),
     }
 

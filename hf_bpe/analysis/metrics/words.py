@@ -10,8 +10,10 @@ them. Alternative considered: a dictionary for each such language. Tokenizers wo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +25,7 @@ __all__ = ["MODES", "Spans", "WordMode", "WordSpans", "indentation", "words_of"]
 WordMode: TypeAlias = Literal["unicode", "whitespace"]
 MODES: tuple[WordMode, ...] = ("unicode", "whitespace")
 
+Numbers: TypeAlias = npt.NDArray[np.int64]
 Spans: TypeAlias = npt.NDArray[np.int64]
 """Shape (n, 2): first and last + 1 character of each."""
 
@@ -53,6 +56,7 @@ _PATTERNS = {
     "whitespace": rf"(?V1)(?<!\S)[\S--{_WITHOUT_SPACES}]++(?!\S)",
 }
 _LETTERS = r"(?V1)[\p{Alphabetic}\p{M}]++"
+_SPACELESS_LETTERS = rf"(?V1)[{_WITHOUT_SPACES}&&[\p{{Alphabetic}}\p{{M}}]]++"
 _INDENTATION = r"(?mV1)^[ \t]++"
 
 
@@ -68,13 +72,21 @@ class WordSpans:
 def words_of(text: str, mode: WordMode) -> WordSpans:
     """The words of a text.
 
+    What stands between spaces and line breaks is looked at once, however often it comes: that takes half the time of looking through the text.
+
     >>> text = "It's 3.14 词 long"
     >>> [text[start:stop] for start, stop in words_of(text, "unicode").spans.tolist()]
     ["It's", '3.14', 'long']
     """
-    letters = sum(stop - start for start, stop in _found(_LETTERS, text))
-    spaceless = sum(stop - start for start, stop in _found(rf"(?V1)[{_WITHOUT_SPACES}&&[\p{{Alphabetic}}\p{{M}}]]++", text))
-    return WordSpans(_array(_found(_PATTERNS[mode], text)), letters, spaceless)
+    stretches = text.replace("\n", " ").split(" ")  # no word holds one of these; of other white space some do (U+202F)
+    numbers: dict[str, int] = {}
+    which = np.fromiter((numbers.setdefault(stretch, len(numbers)) for stretch in stretches), np.int64, len(stretches))
+    distinct = _Distinct.of(list(numbers))
+    starts = _starts(stretches)
+    found = distinct.spans(_PATTERNS[mode])
+    times = np.bincount(which, minlength=len(numbers))
+    letters, spaceless = (int(times @ distinct.covered(pattern)) for pattern in (_LETTERS, _SPACELESS_LETTERS))
+    return WordSpans(found.repeated(which, starts), letters, spaceless)
 
 
 def indentation(text: str) -> Spans:
@@ -83,17 +95,62 @@ def indentation(text: str) -> Spans:
     >>> indentation("a\n  b").tolist()
     [[2, 4]]
     """
-    return _array(_found(_INDENTATION, text))
+    return _matches(_INDENTATION, text)
 
 
-def _found(pattern: str, text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _compiled(pattern).finditer(text)]
+@dataclass(frozen=True, eq=False)
+class _Ragged:
+    """Spans in each of several texts: text n has `spans[bounds[n]:bounds[n + 1]]`."""
+
+    spans: Spans
+    bounds: Numbers
+
+    def repeated(self, which: Numbers, starts: Numbers) -> Spans:
+        """Those of a text in which text `which[n]` begins at `starts[n]`."""
+        counts = np.diff(self.bounds)[which]
+        before = np.cumsum(counts) - counts
+        places = np.arange(int(counts.sum())) + np.repeat(self.bounds[which] - before, counts)
+        spans: Spans = self.spans[places] + np.repeat(starts, counts)[:, None]
+        return spans
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """Texts one below the other: nothing that is looked for reaches over the end of a line. starts: where each begins."""
+
+    text: str
+    starts: Numbers
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Distinct:
+        return cls("\n".join(texts), _starts(texts))
+
+    def spans(self, pattern: str) -> _Ragged:
+        """The matches in each text, counted from where it begins."""
+        spans = _matches(pattern, self.text)
+        text = np.searchsorted(self.starts, spans[:, 0], "right") - 1
+        bounds = np.searchsorted(text, np.arange(len(self.starts) + 1))
+        return _Ragged(spans - self.starts[text][:, None], bounds)
+
+    def covered(self, pattern: str) -> Numbers:
+        """How many characters of each text are in matches."""
+        found = self.spans(pattern)
+        ends = np.concatenate([[0], np.cumsum(found.spans[:, 1] - found.spans[:, 0])])
+        return np.diff(ends[found.bounds])
+
+
+def _starts(texts: Sequence[str]) -> Numbers:
+    """Where each of these begins when they are joined by one character."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+    return np.cumsum(lengths) - lengths
+
+
+def _matches(pattern: str, text: str) -> Spans:
+    """A list of them would take forty times the memory of the text."""
+    spans = (match.span() for match in _compiled(pattern).finditer(text))
+    return np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
 
 
 @cache
 def _compiled(pattern: str) -> Any:
     return regex.compile(pattern)
-
-
-def _array(spans: list[tuple[int, int]]) -> Spans:
-    return np.array(spans, np.int64).reshape(-1, 2)

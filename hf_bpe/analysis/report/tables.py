@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hf_bpe.pages.wording import decimal, percent, thousands
+from hf_bpe.pages.wording import amount, decimal, percent, thousands
 
 __all__ = [
     "METRICS",
@@ -35,8 +35,8 @@ METRICS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "single_token_words": ("words of one token", lambda share: percent(share, 1)),
     "unknown": ("unknown tokens", lambda share: percent(share, 1)),
     "indentation": ("tokens of indentation", lambda share: percent(share, 1)),
-    "cost": ("cost", lambda cost: decimal(cost, 4)),
-    "cost_of_a_million_characters": ("cost of a million characters", lambda cost: decimal(cost, 4)),
+    "cost": ("cost", amount),
+    "cost_of_a_million_characters": ("cost of a million characters", amount),
 }
 """Figure of a tokenizer and a corpus -> what it is called, and how it is written."""
 
@@ -46,6 +46,7 @@ _SCHEMES = {
     "right": "{} from the right",
     "irregular": "irregular",
 }
+_WORTH_SHOWING = 0.01
 _SHOWN_SPACES = ("1", "2", "4", "8", "16")
 
 
@@ -63,8 +64,9 @@ def text(content: Content) -> Table:
     """A row for each corpus and tokenizer, the most asked for on the left."""
     chosen = ["bytes_per_token", "characters_per_token", "tokens_per_word", "single_token_words"]
     compared = content["parity"]
-    chosen += ["unknown"] if _any(content, "unknown") else []
+    chosen += ["unknown"] if _largest(content, "unknown") > 0 else []
     chosen += ["cost_of_a_million_characters"] if _priced(content) else []
+    chosen += ["indentation"] if _largest(content, "indentation") >= _WORTH_SHOWING else []
     columns = ["corpus", "tokenizer", METRICS[chosen[0]][0]]
     columns += [f"× {compared['reference']}"] if compared else []
     columns += ["tokens"]
@@ -247,8 +249,9 @@ def _priced(content: Content) -> bool:
     return any(about["price_of_a_million_tokens"] is not None for about in content["tokenizers"].values())
 
 
-def _any(content: Content, metric: str) -> bool:
-    return any(found[metric] for by_tokenizer in content["text"].values() for found in by_tokenizer.values())
+def _largest(content: Content, metric: str) -> float:
+    """Of the figures of all corpora and tokenizers."""
+    return max(found[metric] or 0.0 for by_tokenizer in content["text"].values() for found in by_tokenizer.values())
 
 
 def as_markdown(content: Content) -> str:
