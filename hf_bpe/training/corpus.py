@@ -69,6 +69,7 @@ class FileInput:
     texts: int | None = None
     is_file: bool = True
     bad: BadDocuments = _BAD
+    block_bytes: int | None = None
 
     @property
     def name(self) -> str:
@@ -93,7 +94,7 @@ class FileInput:
             separator=self.separator,
             cut=self.cut,
             bad=self.bad,
-            block_bytes=_BLOCK_BYTES,
+            block_bytes=self.block_bytes or _BLOCK_BYTES,
         )
         self.source.check_unchanged()
 
@@ -149,9 +150,9 @@ class StandardInput(FileInput):
         return {"path": "-"}
 
 
-def standard_input(field: str, cut: Cut | None, separator: bytes | None = None, bad: BadDocuments = _BAD) -> StandardInput:
-    """Standard input as one text, or as several with a separator between them."""
-    return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut, separator, bad=bad)
+def standard_input(field: str, cut: Cut | None, separator: bytes | None = None, **options: Any) -> StandardInput:
+    """Standard input as one text, or as several with a separator between them. options: as of a `FileInput`."""
+    return StandardInput(_StandardInput(Path("standard input"), "text", None, 0, 0), field, cut, separator, **options)
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,7 @@ def inputs_of(
     separator: bytes | None = None,
     check: bool = True,
     bad: BadDocuments = _BAD,
+    block_bytes: int | None = None,
 ) -> list[Input]:
     """The sources of a corpus.
 
@@ -218,7 +220,7 @@ def inputs_of(
     refused rather than guessed at. What has columns is a `datasets` table. Anything else is an iterable of texts.
 
     field: of JSON lines, Parquet and tables. separator: text files are split at it. check: open Parquet files at once.
-    bad: what becomes of documents that cannot be read.
+    bad: what becomes of documents that cannot be read. block_bytes: how much of a file is read at a time.
 
     Raises `CorpusError` for what does not exist, cannot be read, is no text, or is named twice.
     """
@@ -233,9 +235,9 @@ def inputs_of(
     for source in sources:
         if check and source.format == "parquet":
             check_column(source, field)
-        inputs.append(FileInput(source, field, cut, separator, bad=bad))
+        inputs.append(FileInput(source, field, cut, separator, bad=bad, block_bytes=block_bytes))
     if len(paths) > len(named):
-        inputs.append(standard_input(field, cut, separator, bad))
+        inputs.append(standard_input(field, cut, separator, bad=bad, block_bytes=block_bytes))
     return inputs
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import conversion
-import hf_bpe.training.corpus
 from hf_bpe import ComparisonError, CorpusError, Encoder, FormatError, ReportError
 from hf_bpe.analysis import Comparison, compare, sample
+from hf_bpe.analysis.metrics import corpora
 from hf_bpe.analysis.naming import distinct_names
 from hf_bpe.analysis.sample.count import counted
 from tests.support.pieces import pieces_spec
@@ -167,7 +167,7 @@ def test_paths_are_loaded(tmp_path):
 
 
 def test_progress_is_told_in_bytes_of_all_corpora(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(hf_bpe.training.corpus, "_BLOCK_BYTES", 10)
+    monkeypatch.setattr(corpora, "_BLOCK_BYTES", 10)
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text("some words\n" * 20)
     compare({"bytes": byte_spec()}, {name: tmp_path / f"{name}.txt" for name in "ab"})

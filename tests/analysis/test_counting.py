@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import hf_bpe.training.corpus
 from conversion.sentencepiece.model import parse_model
 from hf_bpe import CorpusError, Encoder, TokenizerSpec
+from hf_bpe.analysis.metrics import corpora
 from hf_bpe.analysis.metrics.corpora import NamedCorpus, common_cut
 from hf_bpe.analysis.metrics.counting import TextCounts, TokenCounts, count_corpus
 from hf_bpe.analysis.metrics.words import indentation, words_of
@@ -173,7 +174,7 @@ def test_blocks_files_and_threads_do_not_matter(tmp_path, monkeypatch, num_threa
 
     (tmp_path / "t.jsonl.zst").write_bytes(zstd.compress(lines.encode()))
     pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", row_group_size=7)
-    monkeypatch.setattr(hf_bpe.training.corpus, "_BLOCK_BYTES", 500)
+    monkeypatch.setattr(corpora, "_BLOCK_BYTES", 500)
     for name in ("t.jsonl", "t.jsonl.gz", "t.jsonl.zst", "t.parquet"):
         corpus = NamedCorpus.of("some", tmp_path / name)
         assert same(count_corpus(corpus, encoders, words="unicode", num_threads=num_threads), expected), name
@@ -184,7 +185,7 @@ def test_a_long_text_is_measured_in_parts_with_the_same_result(tmp_path, monkeyp
     (tmp_path / "t.txt").write_bytes(text.encode())
     encoders = [cl100k_encoder(), Encoder(gpt2_spec())]
     expected = counted([text], *encoders)
-    monkeypatch.setattr(hf_bpe.training.corpus, "_BLOCK_BYTES", 100)
+    monkeypatch.setattr(corpora, "_BLOCK_BYTES", 100)
     corpus = NamedCorpus.of("some", tmp_path / "t.txt", cut=common_cut([each.spec for each in encoders]))
     assert len(list(corpus.blocks(lambda done: None))) > 20
     assert same(count_corpus(corpus, encoders, words="unicode"), expected)

@@ -154,5 +154,6 @@ def _blanks(points: npt.NDArray[np.uint32]) -> Numbers:
     >>> _blanks(np.array([97, 32, 98], np.uint32)).tolist()
     [0, 0, 1, 1]
     """
-    blank = (points == _SPACE) | ((points >= 0x09) & (points <= 0x0D))
-    return np.concatenate([[0], np.cumsum(blank)])
+    before = np.zeros(len(points) + 1, np.int64)
+    np.cumsum((points == _SPACE) | ((points >= 0x09) & (points <= 0x0D)), out=before[1:])
+    return before
