@@ -64,7 +64,7 @@ def compare(
     data: a JSON file with objects to write in several formats; default: records written for this project.
     words: where words are: see `hf_bpe.analysis.metrics.words`.
     prices: name of a tokenizer -> price of a million tokens in `currency`.
-    text_field: of JSON lines and Parquet. separator: ends a text in text files; default: a file is one text, a parallel one has lines.
+    text_field: of JSON lines and Parquet. separator: ends a text in text files; "": a file is one text; default: that, and the lines of parallel files.
     on_bad: "skip" leaves out texts that cannot be read, and warns; parallel texts would not fit each other then, and always raise.
     num_threads: threads that encode; default: all processors. The figures do not depend on it.
 
@@ -78,6 +78,8 @@ def compare(
     5.5
     """
     _check(tokenizers, corpora, parallel, reference, prices or {}, words, on_bad)
+    if any("\ud800" <= character <= "\udfff" for character in separator or ""):
+        raise ComparisonError(f"separator {separator!r} holds a lone surrogate, which no file of UTF-8 can hold")
     loaded = {name: _loaded(name, given, (prices or {}).get(name)) for name, given in tokenizers.items()}
     encoders = {name: each.encoder for name, each in loaded.items()}
     records = sample.records() if data is None else read_records(data)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 import conversion
 from hf_bpe.analysis.naming import distinct_names, name_and_rest
-from hf_bpe.cli.console import err, out
+from hf_bpe.cli.console import err, out, print_json
 from hf_bpe.cli.encode_files import unescape
 from hf_bpe.cli.files import refuse_existing
 from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, load_options
@@ -56,7 +56,7 @@ def compare(
     tokenizers: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=][FORMAT:]TOKENIZER...",
+            metavar="[NAME=][FORMAT:]TOKENIZER",
             show_default=False,
             help=f"Files or folders, with what to call them. FORMAT is looked for if not given: {FORMAT_NAMES}.",
         ),
@@ -96,7 +96,7 @@ def compare(
         str | None,
         typer.Option(
             show_default=False,
-            help="What ends a text in text files, with \\\\n, \\\\t and so on as usual; default: a file is one text, a parallel one has lines.",
+            help="What ends a text in text files, with \\\\n, \\\\t and so on as usual; '' for one text a file; default: that, and lines of parallel files.",
         ),
     ] = None,
     on_bad: Annotated[
@@ -148,7 +148,7 @@ def compare(
         found.write(target)
         err.print(f"wrote {target}", markup=False)
     if as_json:
-        typer.echo(found.to_json(), nl=False)
+        print_json(found.content)
     elif not output:
         _print(found.content)
 

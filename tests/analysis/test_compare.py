@@ -92,6 +92,16 @@ def test_parity_is_the_ratio_of_tokens(tmp_path):
     assert list(both["parity"]["bytes"]) == ["en", "de"]
 
 
+def test_an_empty_separator_makes_each_parallel_file_one_text(tmp_path):
+    (tmp_path / "en.txt").write_text("one\ntwo\n", "utf-8")
+    (tmp_path / "de.txt").write_text("eins zwei\n", "utf-8")
+    parallel = {name: tmp_path / f"{name}.txt" for name in ("en", "de")}
+    assert measured(parallel=parallel, separator="")["parity"]["texts"] == 1
+    assert measured(parallel=parallel, separator="\n\n")["corpora"]["en"]["documents"] == 1
+    with pytest.raises(ComparisonError, match="lone surrogate"):
+        measured(parallel=parallel, separator="\ud800")
+
+
 def test_parallel_texts_must_match_in_number(tmp_path):
     with pytest.raises(ComparisonError, match="as many texts as 'en', which has 2; 'de' has 1, 'fr' has 3"):
         measured(parallel={"en": iter("ab"), "de": iter("a"), "fr": iter("abc")})

@@ -55,8 +55,9 @@ class NamedCorpus:
     ) -> NamedCorpus:
         """Raises `CorpusError` naming the corpus and what is wrong with it. cut: where long texts of text files may be cut."""
         bad = BadDocuments(skip=skip_bad and not parallel)
-        separator = _LINE if separator is None and parallel else separator
-        ending = None if separator is None else separator.encode()
+        if separator is None and parallel:
+            separator = _LINE
+        ending = separator.encode() if separator else None
         with _naming(name):
             inputs = inputs_of(corpus, field=text_field, cut=cut, separator=ending, bad=bad, block_bytes=_BLOCK_BYTES)
         return cls(name, inputs, parallel, bad)
