@@ -230,6 +230,8 @@ def _print(content: Mapping[str, Any]) -> None:
 
     made = (tables.text, tables.vocabulary, tables.formats, tables.numbers, tables.indents)
     left_out = [column for make in made for column in _print_table(make(content))]
+    for note in tables.notes(content):
+        err.print(note, markup=False)
     if left_out:
         err.print(f"no room for: {', '.join(dict.fromkeys(left_out))}; --json and -o report.html have them", markup=False)
 

@@ -14,6 +14,7 @@ from hf_bpe import ComparisonError, CorpusError, Encoder, FormatError, ReportErr
 from hf_bpe.analysis import Comparison, compare, sample
 from hf_bpe.analysis.metrics import corpora
 from hf_bpe.analysis.naming import distinct_names
+from hf_bpe.analysis.report.tables import notes
 from hf_bpe.analysis.sample.count import counted
 from tests.support.pieces import pieces_spec
 from tests.support.vocabularies import byte_spec, cl100k_encoder, gpt2_spec
@@ -66,6 +67,10 @@ def test_words_are_left_out_where_most_letters_are_in_scripts_without_spaces():
     assert figures == {"much": None, "little": 2.5, "none": None, "dots": None}
     assert content["corpora"]["much"]["letters_in_scripts_without_spaces"] == round(4 / 7, 6)
     assert content["corpora"]["dots"]["letters_in_scripts_without_spaces"] is None
+    assert notes(content) == [
+        "no figures for words of much, none: most letters are in scripts that put no spaces between words",
+        "no figures for words of dots: it holds no words",
+    ]
 
 
 def test_unknown_pieces_are_told():

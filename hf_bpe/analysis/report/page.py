@@ -26,4 +26,6 @@ def page_of(content: Mapping[str, Any]) -> str:
         **{metric: tables.by_corpus(content, metric) for metric in tables.METRICS},
         **({"parity": tables.parity(content)} if content["parity"] else {}),
     }
-    return page("analysis/report/page.html.jinja", report=content, plots=plots_of(content), tables=shown)
+    return page(
+        "analysis/report/page.html.jinja", report=content, plots=plots_of(content), tables=shown, notes=tables.notes(content)
+    )

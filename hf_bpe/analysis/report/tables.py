@@ -20,6 +20,7 @@ __all__ = [
     "frequencies",
     "id_bands",
     "indents",
+    "notes",
     "numbers",
     "parity",
     "text",
@@ -46,6 +47,7 @@ _SCHEMES = {
     "right": "{} from the right",
     "irregular": "irregular",
 }
+_WITHOUT_SPACES = "most letters are in scripts that put no spaces between words"
 _WORTH_SHOWING = 0.01
 _SHOWN_SPACES = ("1", "2", "4", "8", "16")
 
@@ -78,6 +80,16 @@ def text(content: Content) -> Table:
             times = [decimal(compared["tokens"][tokenizer].get(corpus))] if compared else []
             rows.append(["" if number else corpus, tokenizer, shown[0], *times, thousands(found["tokens"]), *shown[1:]])
     return Table("Text", columns, rows, 2)
+
+
+def notes(content: Content) -> list[str]:
+    """Why figures for words are missing where they are."""
+    without: dict[str, list[str]] = {}
+    for name, about in content["corpora"].items():
+        if any(found["tokens_per_word"] is None for found in content["text"][name].values()):
+            reason = "it holds no words" if not about["letters_in_scripts_without_spaces"] else _WITHOUT_SPACES
+            without.setdefault(reason, []).append(name)
+    return [f"no figures for words of {', '.join(names)}: {reason}" for reason, names in without.items()]
 
 
 def by_corpus(content: Content, metric: str) -> Table:
@@ -256,8 +268,11 @@ def _largest(content: Content, metric: str) -> float:
 
 def as_markdown(content: Content) -> str:
     """The tables that a terminal shows, for a README."""
-    tables = [text(content), vocabulary(content), formats(content), numbers(content), indents(content)]
-    return "\n".join(f"## {table.title}\n\n{markdown_table(table)}" for table in tables)
+    first, *others = (
+        f"## {table.title}\n\n{markdown_table(table)}"
+        for table in (text(content), vocabulary(content), formats(content), numbers(content), indents(content))
+    )
+    return "\n".join([first, *(f"{_cell(note)}.\n" for note in notes(content)), *others])
 
 
 def markdown_table(table: Table) -> str:
