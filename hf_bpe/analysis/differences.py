@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
     tokens: tuple[range, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Differences(Sequence[Stretch]):
     """The stretches, in order. Each is made when it is asked for.
 

@@ -131,7 +131,7 @@ def _as_text(content: bytes) -> str | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View(Sequence[Token]):
     """The tokens of a text. Each is made when it is asked for, so a view of megabytes costs little more than encoding.
 

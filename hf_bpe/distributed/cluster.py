@@ -18,6 +18,9 @@ _ATTEMPTS_AGAIN = 5
 
 _POLL_SECONDS = 0.5
 
+_CANCEL_SECONDS = 10.0
+"""How long to wait for tasks to end that were cancelled; their workers are killed, which takes far less."""
+
 Key = TypeVar("Key")
 
 
@@ -105,6 +108,8 @@ class Cluster:
                 # By force: a KeyboardInterrupt in the midst of an import leaves its lock held, and the worker's next task then waits for
                 # ever. A worker that is killed loses nothing: our tasks are made for that.
                 self._ray.cancel(reference, force=True)
+            if waiting:  # whoever runs the same again shall not find these still at work
+                self._ray.wait(waiting, num_returns=len(waiting), timeout=_CANCEL_SECONDS, fetch_local=False)
 
     @contextmanager
     def translated(self, name: object) -> Iterator[None]:

@@ -89,6 +89,8 @@ def encode_files(
     folder = Path(output).absolute()
     parts = [_Part(folder / f"part-{number:05d}", tuple(part)) for number, part in enumerate(parts_of(sources, part_bytes))]
     with locked(folder):
+        for begun in folder.glob("part-[0-9]*"):
+            _wait_for(begun)
         index = prepare(folder, settings, resume=resume, overwrite=overwrite)
         if not index.complete:
             missing = [part for part in parts if not part.is_complete()]

@@ -43,7 +43,8 @@ def prepare(folder: Path, settings: Settings, *, resume: bool, overwrite: bool) 
     for path in old:
         path.unlink()
     for part in [*folder.glob("part-[0-9]*")] if begun else []:
-        shutil.rmtree(part)
+        with locked(part):  # a task of a run that was stopped may still be writing
+            shutil.rmtree(part)
     sync_folder(folder)
     return index
 

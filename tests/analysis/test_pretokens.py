@@ -2,6 +2,7 @@
 
 import random
 from functools import cache
+from importlib import import_module
 
 import pytest
 import regex
@@ -11,6 +12,7 @@ from hf_bpe.analysis import pretokens, view
 from hf_bpe.pattern_syntax import alternatives
 from hf_bpe.pieces import Piece
 from tests.support.pieces import pieces_spec
+from tests.support.text import assigned_code_points
 from tests.support.vocabularies import byte_spec, gpt2_spec
 
 TEXT = "It's 12345  spaces\r\n\r\n \t x don't STOP 你好 é e\u0301 !!! \u3000 👩‍👩  "
@@ -116,3 +118,19 @@ def test_an_added_token_that_takes_spaces_along():
         ("  <m>", True),
         ("b", False),
     ]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k", "kimi", "deepseek-v3"])
+def test_a_pattern_made_for_a_long_text_matches_as_the_full_one(name, monkeypatch):
+    generator = random.Random(11)
+    assigned = assigned_code_points()
+    texts = [
+        *("".join(generator.choices([*SPLINTERS, *TEXT], k=30)) for _ in range(10)),
+        "".join(generator.sample(assigned, 3000)),
+        "aa",
+    ]
+    views = [view(byte_spec(name), text) for text in texts]
+    expected = list(map(pretokens, views))
+    monkeypatch.setattr(import_module("hf_bpe.analysis.pretokens"), "_LONG", 0)
+    assert list(map(pretokens, views)) == expected
+    assert all(piece.matched for pieces in expected for piece in pieces)
