@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table as Shown
-from rich.text import Text
 
 import conversion
 from hf_bpe.analysis.naming import distinct_names, name_and_rest
-from hf_bpe.cli.console import err, out, print_json
+from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.encode_files import unescape
 from hf_bpe.cli.files import refuse_existing
 from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, load_options
+from hf_bpe.cli.tables import print_table
 from hf_bpe.errors import ComparisonError
 from hf_bpe.spec import TokenizerSpec
-
-if TYPE_CHECKING:
-    from hf_bpe.analysis.report.tables import Table
 
 __all__ = ["compare"]
 
 STANDARD_INPUT = "standard input"
-_GAP = 2
-_NARROW = 12
-"""Headings of columns are cut into lines of about so much."""
 
 Texts = Annotated[
     list[str] | None,
@@ -229,33 +219,8 @@ def _print(content: Mapping[str, Any]) -> None:
     from hf_bpe.analysis.report import tables
 
     made = (tables.text, tables.vocabulary, tables.formats, tables.numbers, tables.indents)
-    left_out = [column for make in made for column in _print_table(make(content))]
+    left_out = [column for make in made for column in print_table(make(content))]
     for note in tables.notes(content):
         err.print(note, markup=False)
     if left_out:
         err.print(f"no room for: {', '.join(dict.fromkeys(left_out))}; --json and -o report.html have them", markup=False)
-
-
-def _print_table(table: Table) -> Sequence[str]:
-    """Print the columns that there is room for, from the left; give the names of the others. A pipe has room for all."""
-    cells = [max((cell_len(row[place]) for row in table.rows), default=0) for place in range(len(table.columns))]
-    if out.is_terminal:  # long names take several lines, and leave room for figures
-        cells[: table.headings] = [min(cell, max(_NARROW, out.width // 4)) for cell in cells[: table.headings]]
-    headings = [wrap(column, max(cell, _NARROW)) for column, cell in zip(table.columns, cells, strict=True)]
-    widths = [max(cell, *map(cell_len, lines)) for cell, lines in zip(cells, headings, strict=True)]
-    room = out.width if out.is_terminal else sum(widths) + _GAP * len(widths)
-    fitting = len(widths)
-    while fitting > table.headings + 1 and sum(widths[:fitting]) + _GAP * (fitting - 1) > room:
-        fitting -= 1
-    shown = Shown(
-        box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", title=table.title, title_justify="left"
-    )
-    for place, lines in enumerate(headings[:fitting]):
-        justify: Literal["left", "right"] = "left" if place < table.headings else "right"
-        shown.add_column(Text("\n".join(lines)), justify=justify, width=widths[place], overflow="fold")
-    for row in table.rows:
-        shown.add_row(*map(Text, row[:fitting]))
-    console = out if out.is_terminal else Console(width=room, highlight=False)
-    console.print(shown)
-    console.print()
-    return table.columns[fitting:]

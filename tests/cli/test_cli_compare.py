@@ -15,6 +15,7 @@ from rich.console import Console
 
 import conversion
 from hf_bpe.cli import compare as command
+from hf_bpe.cli import tables
 from tests.support.vocabularies import CL100K_FILE, TEKKEN_FILE
 
 
@@ -102,7 +103,7 @@ def test_reports_are_written(run, fails, tokenizer, corpus, tmp_path):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
 def test_lines_fit_the_terminal_and_what_is_left_out_is_said(tokenizer, monkeypatch, width, capsys):
-    monkeypatch.setattr(command, "out", Console(width=width, force_terminal=True, highlight=False, color_system=None))
+    monkeypatch.setattr(tables, "out", Console(width=width, force_terminal=True, highlight=False, color_system=None))
     name = "a name of sixty characters, as paths have them, even more or"
     command.compare([f"{name}={tokenizer}"], price=[f"{name}=1"], quiet=True)
     shown = capsys.readouterr()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from hf_bpe.analysis.report.table import Table, beside, in_markdown, markdown_text
 from hf_bpe.pages.wording import amount, decimal, percent, thousands
 
 __all__ = [
     "METRICS",
-    "Table",
     "as_markdown",
     "by_corpus",
     "corpora",
@@ -50,16 +48,6 @@ _SCHEMES = {
 _WITHOUT_SPACES = "most letters are in scripts that put no spaces between words"
 _WORTH_SHOWING = 0.01
 _SHOWN_SPACES = ("1", "2", "4", "8", "16")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text. headings: how many columns, from the left, say what a row is about."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    headings: int = 1
 
 
 def text(content: Content) -> Table:
@@ -144,7 +132,7 @@ def vocabulary(content: Content) -> Table:
 
 def id_bands(content: Content) -> Table:
     """The share of each tenth of the vocabulary that is used."""
-    return _beside(
+    return beside(
         "used, by tenths of the ids",
         "tenth",
         {
@@ -156,7 +144,7 @@ def id_bands(content: Content) -> Table:
 
 def frequencies(content: Content) -> Table:
     """How many tokens are used how often, and how much of the text they are."""
-    return _beside(
+    return beside(
         "tokens by how often they are used, and their part of the text",
         "times",
         {
@@ -207,7 +195,7 @@ def numbers(content: Content) -> Table:
 
 def digits(content: Content) -> Table:
     """Of each length: tokens of a number, the most common cut, how many cuts there are, and how many numbers are cut from the right."""
-    return _beside(
+    return beside(
         "tokens of a number; its most common cut, the share that have it, how many cuts there are; cut from the right",
         "digits",
         {
@@ -227,7 +215,7 @@ def digits(content: Content) -> Table:
 def indents(content: Content, *, every: bool = False) -> Table:
     """Tokens that spaces and tabs before a line add to it. every: a row for each number of them, not only the common ones."""
     if every:
-        return _beside(
+        return beside(
             "tokens that are added",
             "before the line",
             {
@@ -247,16 +235,6 @@ def _indent(kind: str, number: str) -> str:
     return f"{number} {kind[:-1] if number == '1' else kind}"
 
 
-def _beside(title: str, heading: str, columns: Mapping[str, Sequence[tuple[str, str]]]) -> Table:
-    """Columns of the same rows, each row by its name."""
-    labels = [label for label, _ in max(columns.values(), key=len)]
-    rows = [
-        [label, *(column[place][1] if place < len(column) else "-" for column in columns.values())]
-        for place, label in enumerate(labels)
-    ]
-    return Table(title, [heading, *columns], rows)
-
-
 def _priced(content: Content) -> bool:
     return any(about["price_of_a_million_tokens"] is not None for about in content["tokenizers"].values())
 
@@ -269,24 +247,7 @@ def _largest(content: Content, metric: str) -> float:
 def as_markdown(content: Content) -> str:
     """The tables that a terminal shows, for a README."""
     first, *others = (
-        f"## {table.title}\n\n{markdown_table(table)}"
+        f"## {table.title}\n\n{in_markdown(table)}"
         for table in (text(content), vocabulary(content), formats(content), numbers(content), indents(content))
     )
-    return "\n".join([first, *(f"{_cell(note)}.\n" for note in notes(content)), *others])
-
-
-def markdown_table(table: Table) -> str:
-    """
-    >>> print(markdown_table(Table("t", ["a", "b"], [["x|y", "1"]])), end="")
-    | a | b |
-    |---|---:|
-    | x\\|y | 1 |
-    """
-    rule = "|".join("---" if place < table.headings else "---:" for place in range(len(table.columns)))
-    rows = [table.columns, *table.rows]
-    lines = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
-    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
-
-
-def _cell(value: str) -> str:
-    return re.sub(r"([|\\`*_<\[])", r"\\\1", " ".join(value.split()))
+    return "\n".join([first, *(f"{markdown_text(note)}.\n" for note in notes(content)), *others])
