@@ -75,7 +75,7 @@ def _draw_bars(axes: Axes, values: Mapping[str, Mapping[str, float | None]], lab
         hatch = _HATCHES[number // 10 % len(_HATCHES)]  # colours come again after ten
         axes.barh(places, lengths, width * 0.92, label=literal(name), hatch=hatch)
     axes.set_yticks(range(len(groups)), [literal(group) for group in groups])
-    axes.invert_yaxis()
+    axes.set_ylim(len(groups) - 0.4, -0.6)  # the first on top
     axes.set(xlabel=label)
     if line is not None:
         axes.axvline(line, color="black", linewidth=0.8)
