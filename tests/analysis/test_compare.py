@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +240,8 @@ def test_files_are_written_by_their_names(found, tmp_path):
 )
 def test_names_of_paths_are_as_short_as_they_can_be_told_apart(paths, names):
     assert distinct_names(paths) == names
+
+
+def test_looking_at_tokens_does_not_import_what_measures_them():
+    program = "import sys, hf_bpe.analysis; print([m for m in ('hf_bpe.training', 'numpy', 'matplotlib', 'yaml') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout.strip() == b"[]"
