@@ -115,7 +115,9 @@ def test_parallel_texts_must_match_in_number(tmp_path):
     with pytest.raises(ComparisonError, match="'en' is the only parallel corpus"):
         measured(parallel={"en": iter("ab")})
     (tmp_path / "bad.txt").write_bytes(b"a\n\xff\n")
-    with pytest.raises(CorpusError, match="not UTF-8"):  # leaving one out would shift the others
+    with pytest.raises(
+        CorpusError, match="not UTF-8: byte 0xFF. Mend it, or take it out of all parallel"
+    ):  # leaving one out would shift the others
         measured(parallel={"en": iter("ab"), "de": tmp_path / "bad.txt"}, on_bad="skip")
 
 

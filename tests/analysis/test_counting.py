@@ -243,3 +243,11 @@ def test_bad_texts_are_left_out_where_that_is_wanted(tmp_path):
     corpus = NamedCorpus.of("some", tmp_path / "bad.txt", separator="\n", skip_bad=True)
     text, _ = count_corpus(corpus, [Encoder(byte_spec())], words="unicode")
     assert (text.documents, text.bytes, corpus.bad.count) == (2, 8, 1)
+
+
+@pytest.mark.parametrize(
+    "spec", [gpt2_spec(), parse_model(model("nmt_nfkc_cf without bytes"), "")], ids=["gpt2", "sentencepiece"]
+)
+def test_both_engines_give_the_same_counts(spec):
+    texts = [CODE, *(generated_text(seed, 25) for seed in range(4))]
+    assert same(counted(texts, Encoder(spec, engine="native")), counted(texts, Encoder(spec, engine="reference")))

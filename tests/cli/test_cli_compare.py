@@ -140,6 +140,7 @@ def test_what_goes_wrong_is_said_in_one_line(fails, tokenizer, other, corpus, tm
     message = fails("compare", tokenizer, "--corpus", f"x={tmp_path / 'bad.txt'}")
     assert "corpus 'x'" in message
     assert "byte 5 of the text: not UTF-8: byte 0xFF" in message
+    assert "leave such documents out with --on-bad skip" in message
     assert "corpus 'empty.txt': holds no text" in fails("compare", tokenizer, "--corpus", tmp_path / "empty.txt")
     assert "does not exist" in fails("compare", tokenizer, "--corpus", "nowhere.txt")
     assert "must end in .html, .json or .md" in fails("compare", tokenizer, "-o", tmp_path / "r.pdf")

@@ -17,6 +17,7 @@ from hf_bpe.training.corpus import Corpus, Cut, Input, inputs_of, size_of
 __all__ = ["Block", "NamedCorpus", "common_cut"]
 
 _LINE = "\n"
+_PARALLEL_REMEDY = "Mend it, or take it out of all parallel corpora: without it the others would not fit each other"
 _BLOCK_BYTES = 1 << 20
 """A long text comes in parts of twice that. Looking at one takes forty times its memory; four times as much was no faster."""
 
@@ -54,7 +55,7 @@ class NamedCorpus:
         cut: Cut | None = None,
     ) -> NamedCorpus:
         """Raises `CorpusError` naming the corpus and what is wrong with it. cut: where long texts of text files may be cut."""
-        bad = BadDocuments(skip=skip_bad and not parallel)
+        bad = BadDocuments(skip=False, remedy=_PARALLEL_REMEDY) if parallel else BadDocuments(skip=skip_bad)
         if separator is None and parallel:
             separator = _LINE
         ending = separator.encode() if separator else None
