@@ -116,7 +116,7 @@ def test_parallel_texts_must_match_in_number(tmp_path):
         measured(parallel={"en": iter("ab")})
     (tmp_path / "bad.txt").write_bytes(b"a\n\xff\n")
     with pytest.raises(
-        CorpusError, match="not UTF-8: byte 0xFF. Mend it, or take it out of all parallel"
+        CorpusError, match=r"not UTF-8: byte 0xFF\. Mend it, or take it out of all parallel"
     ):  # leaving one out would shift the others
         measured(parallel={"en": iter("ab"), "de": tmp_path / "bad.txt"}, on_bad="skip")
 
