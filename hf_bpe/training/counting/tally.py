@@ -15,10 +15,10 @@ from hf_bpe.training.counting.store import Saved
 
 __all__ = ["Tally"]
 
-ENOUGH_BYTES = 8 << 20
+ENOUGH_BYTES = 2 << 20
 """Texts are counted when so much has come together: enough to keep every thread busy."""
 
-_PART_BYTES = 1 << 18
+_PART_BYTES = 1 << 17
 """A long text is shared out among threads in parts of about this size."""
 
 
