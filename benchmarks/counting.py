@@ -59,22 +59,26 @@ def main() -> None:
 
 def _write(path: Path, wanted: int) -> int:
     sources = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
-    text = "".join(source.read_text("utf-8", "replace") for source in sources)
+    text = b"".join(source.read_text("utf-8", "replace").encode() for source in sources)
     size = 0
     with path.open("wb") as file:
         for copy in _copies(text):
-            size += file.write(copy.encode()[: wanted - size])
+            size += file.write(copy[: wanted - size])
             if size >= wanted:
                 return size
     return size
 
 
-def _copies(text: str) -> Iterator[str]:
+def _copies(text: bytes) -> Iterator[bytes]:
     choose = random.Random(1)
     letters = string.ascii_lowercase
     while True:
         shuffled = "".join(choose.sample(letters, len(letters)))
-        yield text.translate(str.maketrans(letters + letters.upper(), shuffled + shuffled.upper()))
+        yield text.translate(bytes.maketrans(_both_cases(letters), _both_cases(shuffled)))
+
+
+def _both_cases(letters: str) -> bytes:
+    return (letters + letters.upper()).encode()
 
 
 def _run(path: Path, limit: str) -> dict[str, float]:

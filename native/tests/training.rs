@@ -122,7 +122,7 @@ proptest! {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
             let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
-            let words = counter.take_words().unwrap();
+            let words = counter.take_words();
             let mut words: Vec<_> = words.view().iter().map(|(word, times)| (word.to_vec(), times)).collect();
             words.sort();
             words

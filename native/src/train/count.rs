@@ -5,13 +5,14 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
-    cache::{pack, unpack},
+    cache::pack,
     error::EngineError,
     normalize::Normalizer,
     parallel::share_out,
     split::{Piece, Splitter},
     train::{
         packed::{PackedCounts, RUN},
+        sorted::Unsorted,
         words::Words,
     },
 };
@@ -43,6 +44,11 @@ impl Counts {
 
     fn add_long(&mut self, piece: &[u8], times: i64) {
         *self.long.entry_ref(piece).or_insert(0) += times;
+    }
+
+    /// How many pieces there are.
+    fn len(&self) -> usize {
+        self.packed.len() + self.long.len()
     }
 
     /// The memory it holds, in bytes.
@@ -126,13 +132,15 @@ impl WordCounter {
         other.shards.drain(..).try_for_each(|shard| first.counts.absorb(shard.counts))
     }
 
-    /// The distinct pieces and how often each was seen, in no order; counting begins anew.
-    pub fn take_words(&mut self) -> Result<Words, EngineError> {
-        let mut shards = self.shards.drain(..).map(|shard| shard.counts);
-        let mut all = shards.next().unwrap_or_default();
-        shards.try_for_each(|counts| all.absorb(counts))?;
-        let mut words: Words = all.long.iter().map(|(piece, times)| (piece.as_slice(), *times)).collect();
-        all.packed.iter().for_each(|(piece, times)| words.push(&unpack(piece), times));
-        Ok(words)
+    /// The distinct pieces in ascending order and how often each was seen; counting begins anew.
+    pub fn take_words(&mut self) -> Words {
+        let mut words = Unsorted::default();
+        words.reserve(self.shards.iter().map(|shard| shard.counts.len()).sum());
+        for Shard { counts, .. } in self.shards.drain(..) {
+            counts.packed.iter().for_each(|(piece, times)| words.add_packed(piece, times));
+            drop(counts.packed); // before the next
+            counts.long.into_iter().for_each(|(piece, times)| words.add(piece, times));
+        }
+        words.sorted()
     }
 }
