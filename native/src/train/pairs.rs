@@ -109,7 +109,8 @@ fn slot_of((left, right): Pair) -> Option<usize> {
 /// All pairs of a corpus, numbered as they come.
 struct Census {
     square: Pages<u32>,
-    table: HashTable<u32>,
+    /// The numbers of the other pairs. That pairs stand beside them saves a second miss of the cache.
+    table: HashTable<(Pair, u32)>,
     seen: Vec<Seen>,
     /// The number of each pair in the corpus that is not in the square, one after the other.
     numbers: Vec<u32>,
@@ -150,14 +151,12 @@ impl Census {
     /// The same, and it is noted: the table is not looked up again.
     #[inline]
     fn number_in_table(&mut self, pair: Pair) -> u32 {
-        let seen = &mut self.seen;
-        let (is, hash_of) = (|number: &u32| seen[*number as usize].pair == pair, |number: &u32| hash(seen[*number as usize].pair));
-        let number = match self.table.entry(hash(pair), is, hash_of) {
-            Entry::Occupied(known) => *known.get(),
+        let number = match self.table.entry(hash(pair), |known| known.0 == pair, |known| hash(known.0)) {
+            Entry::Occupied(known) => known.get().1,
             Entry::Vacant(free) => {
-                let next = seen.len() as u32;
-                free.insert(next);
-                seen.push(Seen { pair, count: 0, first: 0, listed: 0 });
+                let next = self.seen.len() as u32;
+                free.insert((pair, next));
+                self.seen.push(Seen { pair, count: 0, first: 0, listed: 0 });
                 next
             }
         };
