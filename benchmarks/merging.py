@@ -36,7 +36,9 @@ def _grows(file: Path, sizes: list[int], rounds: int) -> bool:
 
     words = WordCounts.count(file, pattern="gpt2", progress=False).words()
     settings = byte_level_settings({"pattern": "gpt2", "min_frequency": 1}, None)
-    print(f"{file.name}: {file.stat().st_size / 1e6:.0f} MB, {words.size:,} distinct words, {len(words.bytes) / 1e6:.1f} MB of them")
+    print(
+        f"{file.name}: {file.stat().st_size / 1e6:.0f} MB, {words.size:,} distinct words, {len(words.bytes) / 1e6:.1f} MB of them"
+    )
     each = []
     for size in sizes:
         seconds = []

@@ -372,8 +372,12 @@ def _shape_defects(spec: TokenizerSpec) -> list[str]:
         bad_tokens = [repr(t) for t in spec.vocab if not isinstance(t, bytes)]
     if not _all_are(int, spec.vocab.values()):
         bad_ids = [f"{t!r}: {i!r}" for t, i in spec.vocab.items() if type(i) is not int]
-    if not (_all_are(tuple, spec.merges) and {*map(len, spec.merges)} <= {2} and _all_are(bytes, chain.from_iterable(spec.merges))):
-        bad_merges = [repr(m) for m in spec.merges if not (type(m) is tuple and len(m) == 2 and type(m[0]) is type(m[1]) is bytes)]
+    if not (
+        _all_are(tuple, spec.merges) and {*map(len, spec.merges)} <= {2} and _all_are(bytes, chain.from_iterable(spec.merges))
+    ):
+        bad_merges = [
+            repr(m) for m in spec.merges if not (type(m) is tuple and len(m) == 2 and type(m[0]) is type(m[1]) is bytes)
+        ]
     bad_added = [
         repr(t)
         for t in spec.added_tokens
