@@ -22,6 +22,8 @@ use crate::{
 struct Counts {
     packed: PackedCounts,
     long: HashMap<Vec<u8>, i64, FxBuildHasher>,
+    /// Bytes of the long pieces: asked for with every batch, and adding them up would take longer the more there are.
+    long_bytes: usize,
 }
 
 impl Counts {
@@ -43,7 +45,11 @@ impl Counts {
     }
 
     fn add_long(&mut self, piece: &[u8], times: i64) {
-        *self.long.entry_ref(piece).or_insert(0) += times;
+        let Self { long, long_bytes, .. } = self;
+        *long.entry_ref(piece).or_insert_with(|| {
+            *long_bytes += piece.len();
+            0
+        }) += times;
     }
 
     /// How many pieces there are.
@@ -53,15 +59,12 @@ impl Counts {
 
     /// The memory it holds, in bytes.
     fn nbytes(&self) -> usize {
-        let long: usize = self.long.keys().map(Vec::capacity).sum();
-        self.packed.nbytes() + self.long.allocation_size() + long
+        self.packed.nbytes() + self.long.allocation_size() + self.long_bytes
     }
 
     fn absorb(&mut self, other: Self) -> Result<(), EngineError> {
         self.packed.absorb(&other.packed)?;
-        for (piece, times) in other.long {
-            *self.long.entry(piece).or_insert(0) += times;
-        }
+        other.long.into_iter().for_each(|(piece, times)| self.add_long(&piece, times));
         Ok(())
     }
 }
