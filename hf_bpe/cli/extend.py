@@ -27,10 +27,10 @@ from hf_bpe.cli.options import (
 )
 from hf_bpe.editing import Effect, effect_on, id_map_between
 from hf_bpe.editing import extend as extend_spec
-from hf_bpe.editing.audit.vocabulary import spelling_of
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import EditError
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spelling import spelled_vocabulary
 
 __all__ = ["extend"]
 
@@ -96,7 +96,7 @@ def extend(
     id_map = id_map_between(spec, new)
     effect = _effect(spec, new, reference or corpus or ())
     written = [] if dry_run else write_edited(new, target, to, tokenizer, id_map)
-    added = {token_id: token for token_id, token in sorted(spelling_of(new).items()) if token_id in id_map.made}
+    added = {token_id: token for token_id, token in sorted(spelled_vocabulary(new).items()) if token_id in id_map.made}
     if as_json:
         facts = {"vocab_size": new.vocab_size, "files": list(map(str, written))}
         prints = {"before": spec.fingerprint, "after": new.fingerprint}

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
+from hf_bpe.analysis.findings import UNREACHED, Finding, findings_of, twins
 from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, suspects
-from hf_bpe.editing.audit.vocabulary import Finding, findings_of, spelling_of, twins
 from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spelling import spelled_vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "AuditedToken", "audit"]
 
-_UNREACHED = frozenset[Finding]({"never merged", "split apart", "no text", "reserved"})
 _TWINS_SHOWN = 20
 
 
@@ -93,7 +93,7 @@ def audit(
     found: dict[int, list[Finding]] = defaultdict(list)
     for token_id, finding in findings_of(encoder):
         found[token_id].append(finding)
-    unreached = {token_id for token_id, findings in found.items() if not _UNREACHED.isdisjoint(findings)}
+    unreached = {token_id for token_id, findings in found.items() if not UNREACHED.isdisjoint(findings)}
     special = {token.id for token in spec.added_tokens}
     ids = spec.used_ids
     counts = None if corpus is None else count_tokens(encoder, corpus)
@@ -112,7 +112,7 @@ def audit(
         for token_id in order:
             found[token_id].append("undertrained")
     others = sorted(token_id for token_id, findings in found.items() if findings and "undertrained" not in findings)
-    groups, spelled = twins(spec), spelling_of(spec)
+    groups, spelled = twins(spec), spelled_vocabulary(spec)
     return Audit(
         vocab_size=spec.vocab_size,
         tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),
