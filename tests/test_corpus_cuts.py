@@ -95,7 +95,9 @@ def test_the_last_cut_is_the_last_of_all() -> None:
     choose = random.Random(8)
     found = 0
     for _ in range(3000):
-        text = "".join(choose.choices(["\n", "\n", "\n", "\r\n", " ", "a", "b", "é", "中", "\u3000", "😉", "9"], k=choose.randint(0, 30)))
+        text = "".join(
+            choose.choices(["\n", "\n", "\n", "\r\n", " ", "a", "b", "é", "中", "\u3000", "😉", "9"], k=choose.randint(0, 30))
+        )
         end = choose.randint(0, len(text))
         cut = max((match.start() for match in cuts._IN_TEXT.finditer(text, 0, end)), default=0)
         assert cuts.last_cut(text, end) == cut, ascii(text)
