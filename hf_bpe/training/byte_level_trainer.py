@@ -151,7 +151,7 @@ def build_spec(
         last += settings.reserved_names(vocab_size - len(tokens) - len(last), taken=settings.last_ids)
     added = (AddedToken(content, token_id) for token_id, content in enumerate(last, len(tokens)))
     return (settings.superword_rules or settings.rules).replace(
-        vocab={token: token_id for token_id, token in enumerate(tokens)},
+        vocab=dict(zip(tokens, range(len(tokens)), strict=True)),
         merges=tuple(pairs),
         added_tokens=tuple(added),
         provenance=provenance,
