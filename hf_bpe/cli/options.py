@@ -17,12 +17,15 @@ __all__ = [
     "Force",
     "Json",
     "LoadedPattern",
+    "Quiet",
     "SourceFormat",
     "SpecialIds",
     "Target",
     "TargetFormat",
+    "TextField",
     "Texts",
     "Tokenizer",
+    "Yes",
     "load",
     "load_options",
 ]
@@ -68,7 +71,10 @@ Texts = Annotated[
         "--corpus", show_default=False, help="Text, .jsonl or .parquet: what is learnt from, and counted (repeatable)."
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
+TextField = Annotated[str, typer.Option(help="The field or column that holds the text.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and write nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only on a terminal anybody is asked.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no question, no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Write even where there is something already.")]
 

@@ -13,6 +13,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import EditError, some
 from hf_bpe.pieces import Piece, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.vocabulary.spelling import tokens_by_id
 
 __all__ = ["Pruned", "prune"]
 
@@ -133,8 +134,7 @@ def _least_used(
 
 
 def _without(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int], compact: bool) -> Pruned:
-    added = {token.id: token.content.encode() for token in spec.added_tokens}
-    token_of = added | {token_id: token for token, token_id in spec.vocab.items()}
+    token_of = tokens_by_id(spec)
     left = sorted(token_of.keys() - gone)
     new_ids = {old: new for new, old in enumerate(left)} if compact else {old: old for old in left}
     tokens = tuple(replace(token, id=new_ids[token.id]) for token in spec.added_tokens if token.id in new_ids)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from conversion.printable import spell
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["shown", "shown_some", "spelled_tokens"]
+__all__ = ["shown", "shown_some", "spelled_tokens", "tokens_by_id"]
 
-_SHOWN = 20
+_LONGEST = 40
+
+
+def tokens_by_id(spec: TokenizerSpec) -> dict[int, bytes]:
+    """Id -> token, of SentencePiece pieces as they are written, of added tokens their text. By id.
+
+    >>> tokens_by_id(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).with_added_tokens(["<s>"]))[256]
+    b'<s>'
+    """
+    found = {token_id: token for token, token_id in spec.vocab.items()}
+    return dict(sorted((found | {token.id: token.content.encode() for token in spec.added_tokens}).items()))
 
 
 def spelled_tokens(spec: TokenizerSpec) -> dict[int, str]:
     """Id -> token, as tokenizer files write it: `Ġthe` of bytes, `▁the` of SentencePiece pieces, an added token as it is. By id."""
-    ordered = sorted(spec.vocab.items(), key=lambda item: item[1])
-    tokens = [token for token, _ in ordered]
-    written = spell(tokens) if spec.sentencepiece is None else [token.decode() for token in tokens]
-    found = dict(zip((token_id for _, token_id in ordered), written, strict=True))
-    return dict(sorted((found | {token.id: token.content for token in spec.added_tokens}).items()))
+    tokens = tokens_by_id(spec)
+    written = spell(tokens.values()) if spec.sentencepiece is None else [token.decode() for token in tokens.values()]
+    return dict(zip(tokens, written, strict=True)) | {token.id: token.content for token in spec.added_tokens}
 
 
 def shown(token: bytes) -> str:
@@ -31,12 +39,16 @@ def shown(token: bytes) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def shown_some(tokens: Iterable[tuple[int, bytes]], most: int = _SHOWN) -> str:
-    """The first few tokens with their ids, for people.
+def shown_some(spec: TokenizerSpec, ids: Iterable[int], most: int = 20) -> str:
+    r"""The first few of these tokens with their ids, for people.
 
-    >>> shown_some([(262, b" the"), (198, b"\\n"), (7, b"(")], 2)
-    "' the' (262), '\\\\n' (198) and 1 more"
+    >>> shown_some(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()), [97, 10, 98], 2)
+    "'a' (97), '\\n' (10) and 1 more"
     """
-    listed: Sequence[tuple[int, bytes]] = list(tokens)
-    some = ", ".join(f"'{shown(token)}' ({token_id})" for token_id, token in listed[:most])
+    tokens, listed = tokens_by_id(spec), list(ids)
+    some = ", ".join(f"'{_shortened(shown(tokens[token_id]))}' ({token_id})" for token_id in listed[:most])
     return some if len(listed) <= most else f"{some} and {len(listed) - most:,} more"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

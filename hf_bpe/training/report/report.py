@@ -22,7 +22,7 @@ from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, Usage, usage_of
 from hf_bpe.training.words import Words
 from hf_bpe.vocabulary.findings import Finding, findings_of, twins
-from hf_bpe.vocabulary.spelling import shown
+from hf_bpe.vocabulary.spelling import shown, tokens_by_id
 
 __all__ = ["TRAINING", "ReportTarget", "TrainingReport", "check_target", "report_of"]
 
@@ -223,8 +223,7 @@ def _audit(spec: TokenizerSpec, usage: Usage) -> dict[str, Any]:
     for token_id, findings in findings_of(Encoder(spec), usage.tokens).items():
         for finding in findings:
             found[finding].append(token_id)
-    texts = {token_id: shown(token) for token, token_id in spec.vocab.items()}
-    texts |= {token.id: token.content for token in spec.added_tokens}
+    texts = {token_id: shown(token) for token_id, token in tokens_by_id(spec).items()}
     alike = twins(spec)
     return {
         "findings": {
