@@ -28,6 +28,7 @@ __all__ = [
     "Yes",
     "load",
     "load_options",
+    "old_and_new",
 ]
 
 FORMAT_NAMES = ", ".join(conversion.formats())
@@ -99,3 +100,21 @@ def _name_and_id(given: str) -> tuple[str, int]:
     if not name or not number.isdecimal():
         raise typer.BadParameter(f"{given!r} is not NAME=ID, such as '<|endoftext|>=50256'", param_hint="--special-token")
     return name, int(number)
+
+
+def old_and_new(given: Sequence[str]) -> dict[str, str]:
+    """`OLD=NEW` options as a mapping. OLD may begin with =, and holds no other.
+
+    >>> old_and_new(["<|reserved_0|>=<|tool|>", "==x"])
+    {'<|reserved_0|>': '<|tool|>', '=': 'x'}
+    """
+    found: dict[str, str] = {}
+    for pair in given:
+        place = pair.find("=", 1)
+        if place < 0 or place == len(pair) - 1:
+            raise typer.BadParameter(f"{pair!r} is not OLD=NEW, such as '<|reserved_0|>=<|tool|>'", param_hint="--token")
+        old, new = pair[:place], pair[place + 1 :]
+        if old in found:
+            raise typer.BadParameter(f"{old!r} is named twice; give it one new text", param_hint="--token")
+        found[old] = new
+    return found

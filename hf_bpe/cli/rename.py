@@ -20,6 +20,7 @@ from hf_bpe.cli.options import (
     Tokenizer,
     Yes,
     load,
+    old_and_new,
 )
 from hf_bpe.editing import IdMap
 
@@ -47,7 +48,7 @@ def rename(
 ) -> None:
     """Give added tokens other texts and leave them their ids: so reserved ones come into use. No row of a model changes."""
     how = How.of(target, to, dry_run=dry_run, yes=yes, quiet=quiet, as_json=as_json, force=force)
-    names = dict(map(_old_and_new, token))
+    names = old_and_new(token)
     spec = load(tokenizer, source_format, pattern, special_token)
     renamed = spec.with_renamed_tokens(names)
     ids = {token.content: token.id for token in renamed.added_tokens}
@@ -55,10 +56,3 @@ def rename(
     lines = [f"renamed: {ids[new]}: {old} -> {new}" for old, new in names.items()]
     says = {"renamed": [{"id": ids[new], "old": old, "new": new} for old, new in names.items()]}
     carry_out(Edit("rename", tokenizer, spec, renamed, kept, lines, says, renamed=names), how)
-
-
-def _old_and_new(given: str) -> tuple[str, str]:
-    old, _, new = given.partition("=")
-    if not old or not new:
-        raise typer.BadParameter(f"{given!r} is not OLD=NEW, such as '<|reserved_0|>=<|tool|>'", param_hint="--token")
-    return old, new

@@ -12,6 +12,7 @@ from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.prune import Pruned, prune
+from hf_bpe.editing.replace import Replaced, replace_tokens
 from hf_bpe.editing.resize import ResizePlan, plan_resize
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "IdMap",
     "Made",
     "Pruned",
+    "Replaced",
     "ResizePlan",
     "Rows",
     "audit",
@@ -30,4 +32,5 @@ __all__ = [
     "id_map_between",
     "plan_resize",
     "prune",
+    "replace_tokens",
 ]
