@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conversion.sentencepiece.model import parse_model
+import hf_bpe
 from hf_bpe import NAMED_PATTERNS, AddedToken, TokenizerSpec
 from tests.editing.test_prune import TEXTS
 from tests.fuzz.edits import EDITS
-from tests.support.pieces import model
 from tests.support.vocabularies import cl100k_ranks, gpt2_spec, spec_of_ranks
 
 
@@ -33,11 +32,16 @@ def small_ranks(pattern: str, *whole: bytes) -> TokenizerSpec:
     return spec_of_ranks(ranks, pattern=NAMED_PATTERNS[pattern].pattern, added_tokens=(end,))
 
 
+def small_llama2() -> TokenizerSpec:
+    """With the rules of Llama 2, which its stock class has by itself."""
+    return hf_bpe.train(TEXTS[::2], 900, dialect="sentencepiece", preset="llama2", progress=False)
+
+
 VOCABULARIES = {
     "gpt2": small_gpt2,
     "cl100k": lambda: small_ranks("cl100k"),
     "llama3-style": lambda: small_ranks("llama3", b" unreachable", b"Xylophon", b"\xd0\xb1\xd1\x83\xd0\xbb\xd0\xba"),
-    "sentencepiece": lambda: parse_model(model("all spaces"), "m"),
+    "sentencepiece": small_llama2,
 }
 
 

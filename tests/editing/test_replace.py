@@ -91,7 +91,7 @@ def test_what_cannot_be_replaced_is_refused(tokens: dict[Any, Any], message: str
 
 
 def test_what_the_split_never_leaves_whole_is_refused() -> None:
-    with pytest.raises(EditError, match="no text would have.*split apart.*'a '"):
+    with pytest.raises(EditError, match=r"no text would have.*split apart.*'a '"):
         replace_tokens(SMALL.replace(pattern=r"\w+|\W"), {"de": "a "})
 
 

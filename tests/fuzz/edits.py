@@ -18,7 +18,7 @@ from tests.fuzz.texts import Documents
 
 GREEK = ["Ἐν ἀρχῇ ἦν ὁ λόγος, καὶ ὁ λόγος ἦν πρὸς τὸν θεόν, καὶ θεὸς ἦν ὁ λόγος. " * 3, "qzxqzx qzxj qzx" * 3] * 5
 SPECIAL = ["<|tool|>", "<|image_0|>", "<|image_1|>"]
-_LEARNT = 12
+_LEARNT = 6
 _STOCK_TEXTS = 2000
 
 
