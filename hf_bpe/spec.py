@@ -269,6 +269,10 @@ class TokenizerSpec:
         >>> spec.replace(added_tokens=[AddedToken("<s>", 256)]).n_vocab
         257
         """
+        if changes.keys() == {"provenance"}:  # which nothing depends on, so nothing is checked or worked out again
+            copy = object.__new__(type(self))
+            copy.__dict__.update(self.__dict__, provenance=MappingProxyType(dict(changes["provenance"])))
+            return copy
         if self.sentencepiece is None:
             if self.table is None or changes.keys() & {"vocab", "merges", "sentencepiece"}:
                 return replace(self, **changes)
@@ -441,7 +445,9 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
         if not token.content:
             defects.append("an added token is empty")
             continue
-        if any("\ud800" <= character <= "\udfff" for character in token.content):
+        try:
+            encoded = token.content.encode()
+        except UnicodeEncodeError:
             defects.append(f"added token {token.content!r} holds a lone surrogate, which no UTF-8 text does")
             continue
         if not 0 <= token.id <= MAX_TOKEN_ID:
@@ -450,7 +456,6 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
             defects.append(f"added token {token.content!r} appears more than once")
         elif ids.setdefault(token.id, token) is not token:
             defects.append(f"added tokens {ids[token.id].content!r} and {token.content!r} share id {token.id}")
-        encoded = token.content.encode()
         if token_of(token.id) not in (None, encoded):
             defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of(token.id)!r} in vocab")
         if id_of(encoded) not in (None, token.id):
