@@ -228,7 +228,7 @@ def _stage(data: object, where: str) -> str:
 def parse_added_token(data: object, where: str) -> AddedToken:
     """An added token as JSON spells it, here and in tokenizer.json. All flags must be there."""
     # Thousands are read one by one, so what is right is found in one go, in a fifth of the time.
-    values = [data.get(name) for name in _FIELDS] if type(data) is dict else []
+    values: list[Any] = [data.get(name) for name in _FIELDS] if type(data) is dict else []
     if list(map(type, values)) == _TYPES and values[0] and 0 <= values[1] <= MAX_TOKEN_ID:
         return AddedToken(*values)
     if not isinstance(data, dict):

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -248,10 +249,9 @@ class TokenizerSpec:
         import hashlib  # brings in OpenSSL, a tenth of what loading a rank file takes
 
         digest = hashlib.sha256()
-        for token, token_id in sorted(self.vocab.items(), key=lambda item: item[1]):
-            digest.update(b"%d:%d:%s" % (token_id, len(token), token))
-        for left, right in self.merges:
-            digest.update(b"%d:%s%s" % (len(left), left, right))
+        by_id = sorted(self.vocab.items(), key=itemgetter(1))
+        digest.update(b"".join([b"%d:%d:%s" % (token_id, len(token), token) for token, token_id in by_id]))
+        digest.update(b"".join([b"%d:%s%s" % (len(left), left, right) for left, right in self.merges]))
         rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
         if self.sentencepiece is not None:
             rules += (self.sentencepiece,)
