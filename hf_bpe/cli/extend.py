@@ -26,7 +26,7 @@ from hf_bpe.cli.options import (
     load,
 )
 from hf_bpe.editing import extend as extend_spec
-from hf_bpe.editing import id_map_between
+from hf_bpe.editing import id_map_between, with_block
 from hf_bpe.errors import EditError
 
 __all__ = ["extend"]
@@ -75,10 +75,10 @@ def extend(
     TARGET.id_map.json says which ids are new: `hf-bpe resize --id-map` takes it.
     """
     how = How.of(target, to, dry_run=dry_run, yes=yes, quiet=quiet, as_json=as_json, force=force)
-    given = [*(add_special or ()), *(name for block in add_block or () for name in _block(block))]
+    blocks = list(map(_block, add_block or ()))
     if tokens and not corpus:
         raise typer.BadParameter(f"{tokens} tokens are to be learnt, and no corpus is named", param_hint="--tokens")
-    if not (tokens or add or given):
+    if not (tokens or add or add_special or blocks):
         raise typer.BadParameter("nothing is to be added: give --tokens, --add, --add-special or --add-block")
     before = load(tokenizer, source_format, pattern, special_token)
     after = before
@@ -86,15 +86,21 @@ def extend(
         options = {"min_frequency": min_frequency, "max_token_length": max_token_length, "text_field": text_field}
         shows_progress = not quiet and err.is_terminal
         after = extend_spec(before, list(map(Path, corpus or ())), tokens, **options, progress=shows_progress).spec  # type: ignore[arg-type]
-    after = after.with_added_tokens(given).with_added_tokens(add or (), special=False)
+    after = after.with_added_tokens(add_special or ())
+    ranges: dict[str, range] = {}
+    for name, count in blocks:
+        after, ranges[name] = with_block(after, name, count)
+    after = after.with_added_tokens(add or (), special=False)
     if after == before:
         raise EditError("all of these tokens are there already")
     effect = effect_on_corpus(reference or corpus, text_field, before, after, quiet=quiet)
-    carry_out(Edit("extend", tokenizer, before, after, id_map_between(before, after), effect=effect), how)
+    lines = [f"block {name}: ids {ids[0]} to {ids[-1]}" for name, ids in ranges.items()]
+    says = {"blocks": {name: {"first": ids[0], "count": len(ids)} for name, ids in ranges.items()}}
+    carry_out(Edit("extend", tokenizer, before, after, id_map_between(before, after), lines, says, effect), how)
 
 
-def _block(given: str) -> list[str]:
+def _block(given: str) -> tuple[str, int]:
     name, _, count = given.rpartition("=")
     if not name or not count.isdecimal() or not int(count):
         raise typer.BadParameter(f"{given!r} is not NAME=COUNT, such as image=8192", param_hint="--add-block")
-    return [f"<|{name}_{number}|>" for number in range(int(count))]
+    return name, int(count)

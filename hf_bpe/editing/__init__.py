@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from hf_bpe.editing.audit import Audit, AuditedToken, Rows, audit
+from hf_bpe.editing.blocks import with_block
 from hf_bpe.editing.effect import Effect, effect_on
 from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
@@ -33,4 +34,5 @@ __all__ = [
     "plan_resize",
     "prune",
     "replace_tokens",
+    "with_block",
 ]

@@ -64,6 +64,7 @@ def test_extending_learns_tokens_and_adds_those_that_are_given(run, gpt2_folder,
     assert "1 of 1 texts changes" in found.stderr
     record = json.loads((tmp_path / "more.record.json").read_text())
     assert record["added"]["50262"] == "<|tool|>"
+    assert record["blocks"] == {"image": {"first": 50263, "count": 3}}
     assert record["tokens"] == {"kept": 50257, "moved": 0, "gone": 0, "new": 10}
     spec = conversion.load(tmp_path / "more")
     assert Encoder(spec).encode("<|image_2|><|tool|>", allowed_special="all") == [50265, 50262]
@@ -86,6 +87,31 @@ def test_extending_by_nothing_is_a_wrong_use(run, gpt2_folder, tmp_path, options
 
 def test_what_is_there_already_is_not_added_again(run, gpt2_folder, tmp_path):
     assert "are there already" in run("extend", gpt2_folder, tmp_path / "more", "--add-special", "<|endoftext|>").stderr
+
+
+def test_a_block_is_one_range(fails, gpt2_folder, tmp_path):
+    options = ("--add-special", "<|image_1|>", "--add-block", "image=3")
+    assert "'image' are there already: <|image_1|>" in fails("extend", gpt2_folder, tmp_path / "more", *options)
+
+
+def test_a_replaced_token_gives_its_id_to_another(run, fails, gpt2_folder, tmp_path):
+    listed = tmp_path / "tokens.tsv"
+    text = tmp_path / "text.txt"
+    text.write_text("a theorem and qzvk", "utf-8")
+    target = tmp_path / "new"
+    listed.write_text(" SolidGoldMagikarp\t qzvk\n", "utf-8")
+    refused = fails("replace", gpt2_folder, target, "--tokens", listed)
+    assert "b' q' b'z' b'vk', and a merge joins two; put b' qz' in the place of other tokens" in refused
+    listed.write_text("Ġtheorem\t qz\n SolidGoldMagikarp\t qzvk\n", "utf-8")
+    found = run("replace", gpt2_folder, target, "--tokens", listed, "--corpus", text)
+    assert "replaced: 43453: ' SolidGoldMagikarp' -> ' qzvk'" in found.stderr
+    assert "1 of 1 texts changes" in found.stderr
+    assert Encoder(conversion.load(target)).encode(" qzvk") == [43453]
+    assert dict(IdMap.load(tmp_path / "new.id_map.json").made).keys() == IdMap.load(tmp_path / "new.id_map.json").gone
+    listed.write_text("Ġtheorem", "utf-8")
+    assert "line 1 is not a token, a tab," in fails("replace", gpt2_folder, tmp_path / "x", "--tokens", listed)
+    warned = run("replace", gpt2_folder, tmp_path / "x", "--token", "Ġinformants=Ġq", "--dry-run")
+    assert "Ġ is that letter" in warned.stderr
 
 
 def test_a_renamed_token_keeps_its_id_and_its_role(run, gpt2_folder, tmp_path):
