@@ -101,8 +101,8 @@ def test_a_replaced_token_gives_its_id_to_another(run, fails, gpt2_folder, tmp_p
     target = tmp_path / "new"
     listed.write_text(" SolidGoldMagikarp\t qzvk\n", "utf-8")
     refused = fails("replace", gpt2_folder, target, "--tokens", listed)
-    assert "b' q' b'z' b'vk', and a merge joins two; put b' qz' in the place of other tokens" in refused
-    listed.write_text("Ġtheorem\t qz\n SolidGoldMagikarp\t qzvk\n", "utf-8")
+    assert "b' q' b'z' b'v' b'k', and a merge joins two; put b' qz', b' qzv' in the place of other tokens" in refused
+    listed.write_text("Ġtheorem\t qz\nĠinformants\t qzv\n SolidGoldMagikarp\t qzvk\n", "utf-8")
     found = run("replace", gpt2_folder, target, "--tokens", listed, "--corpus", text)
     assert "replaced: 43453: ' SolidGoldMagikarp' -> ' qzvk'" in found.stderr
     assert "1 of 1 texts changes" in found.stderr
