@@ -15,7 +15,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.editing.checkpoint.checked_file import CheckedFile, blocks_of
+from hf_bpe.editing.checkpoint.checked_file import CheckedFile, Disk, blocks_of
 from hf_bpe.files import sync_folder
 
 __all__ = ["carry_over", "new_folder"]
@@ -62,7 +62,7 @@ def _told_of(staging: Path, place: Path) -> Iterator[None]:
         raise type(error)(error.errno, f"{error.strerror}; nothing was changed", where) from error
 
 
-def carry_over(source: Path, target: Path, *, link: bool) -> None:
+def carry_over(source: Path, target: Path, disk: Disk, *, link: bool) -> None:
     """Give a file another name: a hard link where the file system has them, else a copy, which is compared."""
     source = source.resolve()
     if link:
@@ -72,7 +72,7 @@ def carry_over(source: Path, target: Path, *, link: bool) -> None:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-    with FileIO(source) as reading, CheckedFile(target) as writing:
+    with FileIO(source) as reading, CheckedFile(target, disk) as writing:
         for block in blocks_of(reading, 0, os.fstat(reading.fileno()).st_size):
             writing.append(block)
     shutil.copystat(source, target)

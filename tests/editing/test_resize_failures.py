@@ -10,6 +10,7 @@ import random
 import resource
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -213,12 +214,28 @@ def test_a_copy_that_differs_is_noticed(model: Path, new: Path, monkeypatch: pyt
     append = CheckedFile.append
 
     def spoilt(file: CheckedFile, block: memoryview) -> None:
-        monkeypatch.setattr(checked_file, "read_exactly", lambda _, target: target.__setitem__(slice(None), bytes(len(target))))
+        if file._path.name == "LICENSE":
+            monkeypatch.setattr(checked_file, "read_exactly", lambda _, target: target.__setitem__(0, target[0] ^ 1))
         append(file, block)
 
     monkeypatch.setattr(CheckedFile, "append", spoilt)
     with pytest.raises(EditError, match="LICENSE reads back other than it was written"):
         plan_resize(model, new, link=False, output=model.parent / "out").apply()
+    assert content(model.parent) == before
+
+
+def test_what_the_disk_refuses_late_leaves_the_original(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # File systems that give out room late say only then, in the background, that there is none.
+    before, fsync = content(model.parent), os.fsync
+
+    def full(number: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device; nothing was changed"):
+        plan_resize(model, new).apply()
     assert content(model.parent) == before
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hf_bpe.editing.checkpoint.checked_file import CheckedFile, blocks_of
+from hf_bpe.editing.checkpoint.checked_file import CheckedFile, Disk, blocks_of
 from hf_bpe.editing.checkpoint.making import RowMaker
 from hf_bpe.editing.checkpoint.matrices import Matrix
 from hf_bpe.editing.checkpoint.reading import RowReader
@@ -31,14 +31,14 @@ def resized(matrix: Matrix, rows: int) -> Tensor:
 
 
 def write_shard(
-    source: Path, header: Header, matrices: Mapping[str, Matrix], rows: Rows, seed: int, target: Path, told: Told
-) -> int:
-    """Write a file with new rows in some of its tensors, and return how many of the others were copied and found unchanged."""
+    source: Path, header: Header, matrices: Mapping[str, Matrix], rows: Rows, seed: int, target: Path, told: Told, disk: Disk
+) -> None:
+    """Write a file with new rows in some of its tensors, all others byte for byte."""
     if read_header(source) != header:
         raise EditError(f"{source} was changed after the plan was made; make the plan again")
     after = [resized(matrices[t.name], len(rows.sources)) if t.name in matrices else t for t in header.tensors]
     head, placed = header_bytes(after, header.metadata)
-    with FileIO(source) as origin, CheckedFile(target) as written:
+    with FileIO(source) as origin, CheckedFile(target, disk) as written:
         written.append(memoryview(head))
         for tensor in header.tensors:
             blocks = (
@@ -51,7 +51,6 @@ def write_shard(
                 told(len(block))
     if read_header(target) != Header(placed, header.metadata, len(head)):
         raise EditError(f"{target.name} has another header than was written, so the disk is at fault; nothing was changed")
-    return len(header.tensors) - len(matrices)
 
 
 def _new_rows(folder: Path, matrix: Matrix, data_start: int, rows: Rows, seed: int) -> Iterator[memoryview]:

@@ -13,6 +13,7 @@ from tqdm import tqdm
 import conversion
 from conversion.json_shapes import object_at
 from conversion.json_text import indented
+from hf_bpe.editing.checkpoint.checked_file import Disk
 from hf_bpe.editing.checkpoint.shards import INDEX
 from hf_bpe.editing.checkpoint.writing import resized, write_shard
 from hf_bpe.editing.folders import carry_over, new_folder
@@ -32,13 +33,16 @@ _ROOM = 1 << 24
 def do(plan: Decisions, *, progress: bool) -> dict[str, Any]:
     """As `ResizePlan.apply` says."""
     _check_room(plan)
-    with new_folder(plan.target, replaces=plan.target == plan.model) as staging:
+    with new_folder(plan.target, replaces=plan.target == plan.model) as staging, Disk() as disk:
+        # The largest first: while the disk takes them in, the rest is worked out, 4 s of processor time for 100,000 tokens.
+        _write_shards(plan, staging, disk, progress=progress)
         conversion.convert(plan.new, staging, format="huggingface", source=plan.tokenizer)
         for name in plan.unchanged:
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
-            carry_over(plan.model / name, staging / name, link=plan.link)
-        record = _record(plan, _write_shards(plan, staging, progress=progress))
+            carry_over(plan.model / name, staging / name, disk, link=plan.link)
+        record = _record(plan)
         write_atomically(staging, _small_files(plan, record))
+        disk.wait()
     return record
 
 
@@ -51,20 +55,19 @@ def _check_room(plan: Decisions) -> None:
         )
 
 
-def _write_shards(plan: Decisions, staging: Path, *, progress: bool) -> int:
-    """Write the files of weights that change, and return how many tensors in them stay the same and were compared."""
+def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool) -> None:
+    """Write the files of weights that change."""
     total = sum(resized(matrix, len(plan.rows.sources)).nbytes - matrix.tensor.nbytes for matrix in plan.edited)
     total += sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
-    same = 0
     with tqdm(total=total, desc="writing", unit="B", unit_scale=True, disable=not progress) as bar:
         for name in plan.shards:
             matrices = {matrix.tensor.name: matrix for matrix in plan.edited if matrix.file == name}
-            header = plan.checkpoint.shards[name]
-            same += write_shard(plan.model / name, header, matrices, plan.rows, plan.seed, staging / name, bar.update)
-    return same
+            header, told = plan.checkpoint.shards[name], bar.update
+            write_shard(plan.model / name, header, matrices, plan.rows, plan.seed, staging / name, told, disk)
 
 
-def _record(plan: Decisions, same: int) -> dict[str, Any]:
+def _record(plan: Decisions) -> dict[str, Any]:
+    same = sum(len(plan.checkpoint.shards[name].tensors) for name in plan.shards) - len(plan.edited)
     fingerprints = {"old": None if plan.old is None else plan.old.fingerprint, "new": plan.new.fingerprint}
     checked = {"tensors_copied_and_compared": same, "id_map": ID_MAP, "freeze_list": FREEZE_LIST}
     return {"format": "hf_bpe resize record", "version": 1, "tokenizers": fingerprints, **as_dict(plan), **checked}
