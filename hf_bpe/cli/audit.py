@@ -118,6 +118,6 @@ def _print(spec: TokenizerSpec, found: Audit, limit: int) -> None:
     table.add_row(
         "differ in case or space",
         f"{found.groups_of_twins:,}",
-        Text("groups, such as " + " ".join(found.twins[0]) if found.twins else ""),
+        Text("groups, such as " + " ".join(found.twins[0][:limit]) if found.twins else ""),
     )
     out.print(table)
