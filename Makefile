@@ -9,14 +9,14 @@ SCRIPTS = Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari B
 	Bopomofo Han Yi Javanese Balinese Common Inherited
 CATEGORIES = Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn Alphabetic
 
-.PHONY: demo test lint format bench fuzz memory counting resize-benchmark conversions stock-four transformers-tests unicode-tables clean
+.PHONY: demo test lint format bench fuzz memory scale counting resize-benchmark conversions stock-four transformers-tests unicode-tables clean
 
 demo: $(VENV)/.installed
 	$(BIN)/hf-bpe quickstart --output demo-output --force
 
 test: $(VENV)/.installed-test
 	cd native && cargo test --quiet --no-default-features --tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -62,6 +62,10 @@ counting: $(VENV)/.installed-test
 # Resizing a checkpoint of 10 GB, beside cp; takes three times as much of the disk. RESIZE="--gigabytes 2 --folder /other/disk/x".
 resize-benchmark: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.resize $(RESIZE)
+
+# What counting and encoding terabytes costs, from a sample. SCALE: such as SCALE="sample.txt --terabytes 10".
+scale: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.scale $(SCALE)
 
 conversions: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz conversions $(TEXTS)

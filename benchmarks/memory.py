@@ -45,7 +45,8 @@ def main(given: Sequence[str] | None = None) -> None:
     step = max(calls // 10, 1)
     for done in range(0, calls, step):
         make_calls(tokenizer, range(done, min(done + step, calls)), show=True)
-        print(f"{min(done + step, calls):12,} calls  {resident():8.1f} MB")
+        cached = tokenizer._vocabulary.encoder.cache_info().bytes / 1e6  # bounded; filled by what it is asked
+        print(f"{min(done + step, calls):12,} calls  {resident():8.1f} MB, of which cached pieces {cached:5.1f}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hf_bpe.errors import (
         BorderError,
         ChatTemplateError,
+        ClusterError,
         ConversionRefused,
         CorpusError,
         DisallowedSpecialTokenError,
@@ -57,6 +58,7 @@ _HOMES = {
     "hf_bpe.errors": (
         "BorderError",
         "ChatTemplateError",
+        "ClusterError",
         "ConversionRefused",
         "CorpusError",
         "DisallowedSpecialTokenError",
@@ -93,6 +95,7 @@ __all__ = [
     "BorderError",
     "CacheInfo",
     "ChatTemplateError",
+    "ClusterError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",

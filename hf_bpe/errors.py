@@ -10,6 +10,7 @@ from collections.abc import Sequence
 __all__ = [
     "BorderError",
     "ChatTemplateError",
+    "ClusterError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
@@ -142,6 +143,10 @@ class ResumeRefused(HfBpeError, ValueError):
 
 class EditError(HfBpeError, ValueError):
     """A tokenizer, or a model beside it, cannot be edited as it was asked for. Nothing was changed."""
+
+
+class ClusterError(HfBpeError, RuntimeError):
+    """There is no cluster, it is asked for what it cannot do, or it lost a task again and again. The message names the task."""
 
 
 class LoaderError(HfBpeError, RuntimeError):

@@ -332,7 +332,9 @@ class TokenizerSpec:
         """
         unknown = [repr(name) for name in names if name not in {token.content for token in self.added_tokens}]
         if unknown:
-            raise SpecError([f"there are no added tokens {some(unknown)} to rename; ordinary ones are replaced (hf-bpe replace)"])
+            raise SpecError(
+                [f"there are no added tokens {some(unknown)} to rename; ordinary ones are replaced (hf-bpe replace)"]
+            )
         renamed = [replace(token, content=names.get(token.content, token.content)) for token in self.added_tokens]
         if self.sentencepiece is None:
             return self.replace(added_tokens=tuple(renamed))

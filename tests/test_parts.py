@@ -86,6 +86,16 @@ def test_engines_agree_on_all_flags(parts):
             offsets = [encoder.encode_parts_with_offsets(parts) for encoder in (native, reference)]
             assert [ids.tolist() for ids, _ in offsets] == [found, found]
             assert offsets[0][1].tolist() == offsets[1][1].tolist()
+            aligned = [encoder.align_parts(parts) for encoder in (native, reference)]
+            assert [column.tolist() for column in aligned[0]] == [column.tolist() for column in aligned[1]]
+            assert [aligned[0].starts.tolist(), aligned[0].stops.tolist()] == offsets[0][1].T.tolist()
+            in_bytes = [encoder.encode_parts_with_offsets(parts, unit="bytes")[1].tolist() for encoder in (native, reference)]
+            assert in_bytes[0] == in_bytes[1]
+
+
+def test_units_of_places_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match="'characters' or 'bytes'"):
+        Encoder(byte_spec()).encode_parts_with_offsets([("a", True)], unit="words")
 
 
 @settings(max_examples=60)

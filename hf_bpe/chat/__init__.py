@@ -8,6 +8,7 @@
 from hf_bpe.chat.encoding import EncodedConversation, encode_conversation, with_template_tokens
 from hf_bpe.chat.fim import FIM_TOKENS, FimTokens, fim_example, fim_prompt, split_for_fim, with_random_fim
 from hf_bpe.chat.origins import trusted
+from hf_bpe.chat.own import own_template
 from hf_bpe.chat.ready import TEMPLATES, ReadyTemplate, find_template
 from hf_bpe.chat.rendering import Rendered, render
 
@@ -22,6 +23,7 @@ __all__ = [
     "fim_example",
     "fim_prompt",
     "find_template",
+    "own_template",
     "render",
     "split_for_fim",
     "trusted",

@@ -37,6 +37,11 @@ class EncodedConversation:
         """The rendered conversation."""
         return self.rendered.text
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The text in parts, each with its trust, as `Encoder.encode_parts` takes them."""
+        return self._parts
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Start and end of each id in the text, in characters, shape (n, 2)."""

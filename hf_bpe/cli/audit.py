@@ -33,7 +33,7 @@ from hf_bpe.editing import audit as audit_spec
 from hf_bpe.editing.audit import rows_of_model
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.vocabulary.spelling import shown_some
+from hf_bpe.vocabulary.shown import shown_some
 
 __all__ = ["audit"]
 

@@ -10,13 +10,12 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from hf_bpe.chat import EncodedConversation, encode_conversation, find_template
+from hf_bpe.chat import EncodedConversation, encode_conversation, find_template, own_template
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.files import read_input
 from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import ChatTemplateError, FormatError
-from hf_bpe.files import read_text
 
 __all__ = ["chat"]
 
@@ -61,7 +60,7 @@ def chat(
     With --show: each token in brackets; what messages say is underlined, special tokens are bold.
     """
     spec = load(tokenizer, source, pattern, special_token)
-    found, roles = _own_template(tokenizer)
+    found, roles = own_template(tokenizer)
     if template is None and found is None:
         raise ChatTemplateError(f"{tokenizer} holds no chat template; pass --template chatml, llama3, mistral, or a file")
     given = _read_conversation(messages)
@@ -118,21 +117,3 @@ def _read_conversation(path: Path) -> Mapping[str, Any]:
         if not isinstance(message, dict):
             raise FormatError(f'{path}: message {number + 1} is not an object with "role" and "content"')
     return given
-
-
-def _own_template(tokenizer: Path) -> tuple[str | None, dict[str, Any]]:
-    """The chat template beside a tokenizer, and the special tokens by their roles."""
-    folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
-    config_file, template_file = folder / "tokenizer_config.json", folder / "chat_template.jinja"
-    config: dict[str, Any] = {}
-    if config_file.is_file():
-        try:
-            config = json.loads(read_text(config_file))
-        except json.JSONDecodeError as error:
-            raise FormatError(f"{config_file}: not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
-    named = {name: token for name, token in config.items() if name.endswith("_token") and token}
-    roles = {name: token["content"] if isinstance(token, dict) else token for name, token in named.items()}
-    template = read_text(template_file) if template_file.is_file() else config.get("chat_template")
-    if isinstance(template, list):
-        template = next((entry["template"] for entry in template if entry.get("name") == "default"), None)
-    return template, {name: token for name, token in roles.items() if isinstance(token, str)}

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.options import PATTERN_NAMES, Force, Json
+from hf_bpe.cli.options import PATTERN_NAMES, Force, Json, Ray
 from hf_bpe.training.counting import WordCounts
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 
@@ -68,6 +68,7 @@ def make(
     num_threads: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Threads; default: all processors.")
     ] = None,
+    ray: Ray = None,
     quiet: Quiet = False,
     as_json: Json = False,
     force: Force = False,
@@ -76,28 +77,32 @@ def make(
 
     Run the same command again after an interruption: it goes on where it was.
     """
+    if add and ray is not None:
+        raise typer.BadParameter("does not go with --ray; count into another file, and merge the two", param_hint="--add")
     started = time.perf_counter()
+    options: dict[str, Any] = {
+        "pattern": pattern,
+        "normalizer": normalizer or (),
+        "special_tokens": special_token or (),
+        "text_field": text_field,
+        "overwrite": force,
+        "memory_limit": memory_limit,
+        "drop_words_below": drop_words_below,
+        "skip_bad_files": skip_bad_files,
+        "progress": not quiet and err.is_terminal,
+    }
+    corpus = [Path(file) for file in files]
     try:
-        made = WordCounts.count(
-            [Path(file) for file in files],
-            pattern=pattern,
-            normalizer=normalizer or (),  # type: ignore[arg-type]  # checked there
-            special_tokens=special_token or (),
-            text_field=text_field,
-            output=output,
-            add=add,
-            overwrite=force,
-            memory_limit=memory_limit,
-            drop_words_below=drop_words_below,
-            skip_bad_files=skip_bad_files,
-            num_threads=num_threads,
-            progress=not quiet and err.is_terminal,
-        )
+        if ray is None:
+            made = WordCounts.count(corpus, output=output, add=add, num_threads=num_threads, **options)
+        else:
+            from hf_bpe import distributed
+
+            made = distributed.count(corpus, output, address=ray, cpus_per_task=num_threads or 1, **options)
     except KeyboardInterrupt:
         if not quiet:
-            err.print(
-                f"interrupted; what was counted is in {output}.partial: run the same command again to go on", markup=False
-            )
+            beside = f"{output}.partial" if ray is None else f"{output}.parts"
+            err.print(f"interrupted; what was counted is in {beside}: run the same command again to go on", markup=False)
         raise
     _tell(made, time.perf_counter() - started, quiet=quiet, as_json=as_json)
 

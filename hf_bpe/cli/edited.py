@@ -17,7 +17,8 @@ from hf_bpe.cli.files import refuse_existing, target_format
 from hf_bpe.editing import Effect, IdMap, effect_on
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.vocabulary.spelling import shown_some, spelled_tokens
+from hf_bpe.spelling import spelled_vocabulary
+from hf_bpe.vocabulary.shown import shown_some
 
 __all__ = ["Edit", "How", "carry_out", "effect_on_corpus"]
 
@@ -64,7 +65,7 @@ class Edit:
 
     def to_dict(self) -> dict[str, Any]:
         """For programs."""
-        spelled = spelled_tokens(self.before), spelled_tokens(self.after)
+        spelled = spelled_vocabulary(self.before), spelled_vocabulary(self.after)
         return {
             "format": "hf_bpe edit record",
             "version": 1,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 import hf_bpe
 from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import Json, LoadedPattern, Ray, SourceFormat, SpecialIds, Tokenizer, load
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["encode_files"]
@@ -57,6 +57,7 @@ def encode_files(
     num_threads: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Threads; default: all processors.")
     ] = None,
+    ray: Ray = None,
     force: Annotated[bool, typer.Option("--force", help="Replace encoded documents that OUTPUT holds.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
     as_json: Json = False,
@@ -70,22 +71,24 @@ def encode_files(
     """
     spec = load(tokenizer, source, pattern, special_token)
     end = _checked_options(spec, eos, dtype)
+    options: dict[str, Any] = {
+        "text_field": text_field,
+        "separator": None if separator is None else unescape(separator),
+        "eos": end,
+        "dtype": dtype,
+        "shard_tokens": shard_tokens,
+        "on_bad": on_bad,
+        "progress": not quiet and err.is_terminal,
+        "overwrite": force,
+    }
     started = time.perf_counter()
     try:
-        corpus = hf_bpe.encode_files(
-            spec,
-            files,
-            output,
-            text_field=text_field,
-            separator=None if separator is None else unescape(separator),
-            eos=end,
-            dtype=dtype,
-            num_threads=num_threads,
-            shard_tokens=shard_tokens,
-            on_bad=on_bad,
-            progress=not quiet and err.is_terminal,
-            overwrite=force,
-        )
+        if ray is None:
+            corpus = hf_bpe.encode_files(spec, files, output, num_threads=num_threads, **options)
+        else:
+            from hf_bpe import distributed
+
+            corpus = distributed.encode_files(spec, files, output, address=ray, cpus_per_task=num_threads or 1, **options)
     except KeyboardInterrupt:
         if not quiet:
             err.print(

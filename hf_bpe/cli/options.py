@@ -18,6 +18,7 @@ __all__ = [
     "Json",
     "LoadedPattern",
     "Quiet",
+    "Ray",
     "SourceFormat",
     "SpecialIds",
     "Target",
@@ -27,6 +28,7 @@ __all__ = [
     "Tokenizer",
     "Yes",
     "load",
+    "load_any",
     "load_options",
     "old_and_new",
 ]
@@ -77,6 +79,16 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and writ
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only on a terminal anybody is asked.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no question, no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Work on a Ray cluster: its address; auto for the one this machine is part of; local to start one here. Files must have the "
+        "same paths on all its machines, and --num-threads is for each task (default: 1).",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write even where there is something already.")]
 
 
@@ -93,6 +105,17 @@ def load_options(pattern: str | None, special_tokens: Sequence[str] | None) -> d
 def load(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
     """The tokenizer at a path."""
     return conversion.load(path, format=source, **load_options(pattern, special_tokens))
+
+
+def load_any(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
+    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`loaded_examples`)."""
+    if not path.exists():
+        from hf_bpe.analysis import loaded_examples  # few commands look at tokens
+
+        found = next((example for example in loaded_examples() if example.name == str(path)), None)
+        if found is not None:
+            return found.load()
+    return load(path, source, pattern, special_tokens)
 
 
 def _name_and_id(given: str) -> tuple[str, int]:

@@ -29,7 +29,7 @@ from hf_bpe.cli.options import (
 from hf_bpe.editing import replace_tokens
 from hf_bpe.errors import EditError
 from hf_bpe.files import read_text
-from hf_bpe.vocabulary.spelling import shown
+from hf_bpe.vocabulary.shown import shown
 
 __all__ = ["replace"]
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, repeat
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from hf_bpe.cli.console import print_json
+from hf_bpe.analysis import Cards, Differences, Pretoken, Token, View, Vocabulary, differences, pretokens, shown, view
+from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.files import read_input
-from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.merge_steps import show_merges
+from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load_any
+from hf_bpe.cli.painting import Painter, label
 from hf_bpe.cli.text import File, only_one
+from hf_bpe.cli.token_card import print_card
 from hf_bpe.engine import Encoder
-from hf_bpe.engine.steps import MergeStep, merge_steps
-from hf_bpe.plugin.spelling import spelling_of
-from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["show"]
 
@@ -25,65 +31,164 @@ def show(
         str | None, typer.Argument(metavar="[TEXT]", show_default=False, help="Text; default: --file, else standard input.")
     ] = None,
     file: File = None,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with", "-w", metavar="TOKENIZER", show_default=False, help="Another tokenizer, to compare (repeatable)."
+        ),
+    ] = None,
+    only_differences: Annotated[
+        bool, typer.Option("--differences", help="Show only what the tokenizers cut differently, side by side.")
+    ] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Show the ids, too.")] = False,
+    with_bytes: Annotated[bool, typer.Option("--bytes", help="One token a line, with its bytes.")] = False,
+    offsets: Annotated[
+        bool, typer.Option("--offsets", help="One token a line, with where it stands, in bytes and in characters.")
+    ] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="One token a line, as in a pipe.")] = False,
     merges: Annotated[bool, typer.Option("--merges", help="Show how each piece is merged, step by step.")] = False,
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Show the pieces that the pattern cuts, and which alternative took each.")
+    ] = False,
+    card: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", show_default=False, help="Show all about one token: its text, spelling, bytes, or #ID."),
+    ] = None,
+    special: Annotated[
+        Literal["all", "text"], typer.Option(help="What special tokens in the text are: themselves, or the text they are.")
+    ] = "all",
     as_json: Json = False,
     pattern: LoadedPattern = None,
     source: SourceFormat = None,
     special_token: SpecialIds = None,
 ) -> None:
-    """Write a text's tokens, one a line: the id, and the token as files spell it, special tokens read as special.
+    """Show a text's tokens: in colour, or in a pipe one a line, the id and the token as files spell it.
 
-    A space is `Ġ` in byte-level tokens and `▁` in pieces. With --merges, special tokens are read as text.
+    In colour, a space is `·`, a line break `⏎`, and bytes that are only a part of a character are `\\xE4`. In lines, a space is `Ġ` in byte-level
+    tokens and `▁` in pieces. Several tokenizers stand below one another; what they cut differently is underlined. With --merges, special
+    tokens are read as text. In place of a file, TOKENIZER may be gpt2, cl100k_base or tekken, where a package that ships it is installed, small, or bytes.
     """
     only_one("TEXT", text, file)
-    spec = load(tokenizer, source, pattern, special_token)
-    spell = spelling_of(spec).spell
+    _check_modes({"--merges": merges, "--pieces": pieces, "--card": card is not None, "--with": bool(others)})
+    if only_differences and not others:
+        raise typer.BadParameter("name another tokenizer by --with", param_hint="--differences")
+    spec = load_any(tokenizer, source, pattern, special_token)
+    if card is not None:
+        _show_card(Cards(spec), card, as_json)
+        return
+    content = read_input(text, file)
     if merges:
-        _show_merges(spec, read_input(text, file), spell, as_json)
+        show_merges(spec, content, as_json)
         return
-    spelled = {token_id: spell(token) for token, token_id in spec.vocab.items()}
-    spelled |= {token.id: token.content for token in spec.added_tokens}
-    ids = Encoder(spec).encode(read_input(text, file), allowed_special="all")
+    specs = [spec, *(load_any(other, None, None, None) for other in others or ())]
+    allowed: Any = "all" if special == "all" else ()
+    views = [view(Vocabulary(Encoder(each)), content, allowed_special=allowed) for each in specs]
+    if pieces:
+        _show_pieces(views[0], pretokens(views[0]), as_json)
+        return
+    compared = _Compared(_names([tokenizer, *(others or ())]), views, differences(views))
     if as_json:
-        print_json([{"id": token_id, "token": spelled[token_id]} for token_id in ids])
-        return
-    for token_id in ids:
-        typer.echo(f"{token_id:7}  {_on_one_line(spelled[token_id])}")
+        print_json(_as_json(compared))
+    elif only_differences:
+        _show_differences(compared)
+    elif out.is_terminal and not (with_bytes or offsets or lines):
+        _show_texts(compared, ids)
+    else:
+        _write(_lines(compared, with_bytes, offsets), end="")
 
 
-def _show_merges(spec: TokenizerSpec, text: str, spell: Callable[[bytes], str], as_json: bool) -> None:
-    pieces = [piece.encode() for piece in Encoder(spec).pretokenize(text)]
-    steps = [merge_steps(spec, piece) for piece in pieces]
-    if as_json:
-        spelled = [[_as_json(step, spec, spell) for step in each] for each in steps]
-        print_json([{"piece": spell(piece), "steps": each} for piece, each in zip(pieces, spelled, strict=True)])
-        return
-    for piece, each in zip(pieces, steps, strict=True):
-        typer.echo(_on_one_line(spell(piece)))
-        width = max(len(_cause(step, spell)) for step in each)
-        for step in each:
-            typer.echo(f"  {_cause(step, spell):{width}}  {' '.join(map(spell, step.tokens))}")
+class _Compared(NamedTuple):
+    """Tokenizers, by the names they are told apart by, and one text as their tokens."""
+
+    names: list[str]
+    views: list[View]
+    differences: Differences
+
+    def marks(self, number: int) -> Iterable[bool]:
+        """Of each token of a tokenizer whether it lies where they differ."""
+        return repeat(False, len(self.views[0])) if len(self.views) == 1 else self.differences.marks(number).tolist()
 
 
-def _cause(step: MergeStep, spell: Callable[[bytes], str]) -> str:
-    """What made a step: the rank of the merge, counted from 1, and its pair.
+def _check_modes(given: dict[str, bool]) -> None:
+    wanted = [name for name, is_wanted in given.items() if is_wanted]
+    if len(wanted) > 1:
+        raise typer.BadParameter(f"{' and '.join(wanted)} do not go together; pass one of them")
 
-    >>> _cause(MergeStep((b"ab",), (b"a", b"b"), 6), bytes.decode)
-    '#7 a + b'
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What tokenizers are called: their files or folders, with as much of the path as tells them apart.
+
+    >>> _names([Path("a/x"), Path("b/x"), Path("b/y"), Path("b/y")])
+    ['a/x', 'b/x', 'y (1)', 'y (2)']
     """
-    if step.pair is None or step.rank is None:
-        return "bytes" if len(step.tokens) > 1 else "whole"
-    return f"#{step.rank + 1} {' + '.join(map(spell, step.pair))}"
+    names: list[str] = []
+    for path in paths:
+        rivals = {other for other in paths if other.name == path.name}
+        name = path.name if len(rivals) == 1 and path.name else str(path)
+        same = [number for number, other in enumerate(paths) if other == path]
+        names.append(f"{name} ({same.index(len(names)) + 1})" if len(same) > 1 else name)
+    return names
 
 
-def _as_json(step: MergeStep, spec: TokenizerSpec, spell: Callable[[bytes], str]) -> dict[str, Any]:
-    merged = None
-    if step.pair is not None and step.rank is not None:
-        left, right = step.pair
-        merged = {"rank": step.rank + 1, "left": spell(left), "right": spell(right), "id": spec.vocab[left + right]}
-    return {"merge": merged, "tokens": list(map(spell, step.tokens))}
+# ---------------------------------------------------------------------------------------------------------------------
+# A text's tokens
 
 
+def _show_texts(compared: _Compared, ids: bool) -> None:
+    painter = Painter(out)
+    for number, (name, tokens) in enumerate(zip(compared.names, compared.views, strict=True)):
+        if number:
+            out.print()
+        _write(painter.text(tokens, compared.marks(number)))
+        if ids:
+            _write(painter.one(token, f"{token.id}") + " " for token in tokens)
+        out.print(Text(_summary(name, tokens), "dim"), soft_wrap=True)
+    if len(compared.views) > 1:
+        found = compared.differences
+        out.print(Text(f"cut differently: {len(found):,} places, {found.differing_bytes:,} bytes", "bold"), soft_wrap=True)
+
+
+def _write(parts: Iterable[str], end: str = "\n") -> None:
+    """Text with codes of its own, which rich need not look at."""
+    parts = iter(parts)
+    while some := "".join(islice(parts, 10_000)):
+        out.file.write(some)
+    out.file.write(end)
+
+
+def _summary(name: str, tokens: View) -> str:
+    """How much of what there is.
+
+    >>> from hf_bpe import TokenizerSpec
+    >>> _summary("bytes", view(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()), "né"))
+    'bytes: 3 tokens, 2 characters, 3 bytes, 1.00 bytes per token'
+    """
+    num_bytes = len(tokens.text.encode())
+    counted = f"{len(tokens):,} tokens, {len(tokens.text):,} characters, {num_bytes:,} bytes"
+    return f"{name}: {counted}{f', {num_bytes / len(tokens):.2f} bytes per token' if len(tokens) else ''}"
+
+
+def _lines(compared: _Compared, with_bytes: bool, offsets: bool) -> Iterator[str]:
+    painter = Painter(out) if out.is_terminal else None
+    for number, (name, tokens) in enumerate(zip(compared.names, compared.views, strict=True)):
+        for token, is_marked in zip(tokens, compared.marks(number), strict=True):
+            spelled = _on_one_line(token.spelled)
+            if painter is not None:
+                spelled = painter.one(token, label(token), is_marked=is_marked)
+            columns = [f"{token.id:7}  {spelled}", *_columns(token, with_bytes, offsets)]
+            if len(compared.views) > 1:
+                columns = [name, *columns, "differs" if is_marked else "same"]
+            yield "\t".join(columns) + "\n"
+
+
+def _columns(token: Token, with_bytes: bool, offsets: bool) -> list[str]:
+    found = [" ".join(f"{byte:02X}" for byte in token.content)] if with_bytes else []
+    if offsets:
+        found += [f"{start}-{stop}" for start, stop in (token.in_bytes, token.in_characters)]
+    return found
+
+
+@lru_cache(1 << 16)
 def _on_one_line(token: str) -> str:
     r"""A token with what is not visible escaped.
 
@@ -91,3 +196,72 @@ def _on_one_line(token: str) -> str:
     '▁a\\n'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+
+
+def _show_differences(compared: _Compared) -> None:
+    table = Table(title=f"{len(compared.differences):,} places", title_justify="left")
+    for column in ("text", *compared.names):
+        table.add_column(Text(column), overflow="fold")
+    for stretch in compared.differences:
+        cells = [
+            " | ".join(map(label, tokens[own.start : own.stop]))
+            for tokens, own in zip(compared.views, stretch.tokens, strict=True)
+        ]
+        table.add_row(*map(Text, (shown(stretch.text), *cells)))
+    out.print(table)
+
+
+def _as_json(compared: _Compared) -> Any:
+    if len(compared.views) == 1:
+        return [token.to_dict() for token in compared.views[0]]
+    each = zip(compared.names, compared.views, strict=True)
+    return {
+        "tokenizers": [{"name": name, "tokens": [token.to_dict() for token in tokens]} for name, tokens in each],
+        "differences": [
+            {
+                "in_bytes": list(stretch.in_bytes),
+                "text": stretch.text,
+                "tokens": [[own.start, own.stop] for own in stretch.tokens],
+            }
+            for stretch in compared.differences
+        ],
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pieces, and one token
+
+
+def _show_pieces(tokens: View, found: Sequence[Pretoken], as_json: bool) -> None:
+    if as_json:
+        print_json([piece.to_dict() for piece in found])
+        return
+    width = min(max((len(shown(piece.text)) for piece in found), default=0), 24)
+    ids = tokens.ids.tolist()
+    lines = (
+        f"{piece.in_characters[0]}-{piece.in_characters[1]}\t{shown(piece.text):{width}}\t{_took(piece)}\t"
+        f"{' '.join(map(str, ids[piece.tokens.start : piece.tokens.stop]))}\n"
+        for piece in found
+    )
+    _write(lines, end="")
+
+
+def _took(piece: Pretoken) -> str:
+    """What took a piece: the alternative of each stage, by number and as it is written."""
+    if piece.is_added:
+        return "added token"
+    told = [
+        "between matches"
+        if each is None
+        else f"{f'{each.stage + 1}.' if len(piece.matched) > 1 else ''}{each.number} {each.source}"
+        for each in piece.matched
+    ]
+    return ", ".join(told) or "no pattern"
+
+
+def _show_card(cards: Cards, wanted: str, as_json: bool) -> None:
+    card = cards.card(cards.find(wanted))
+    if as_json:
+        print_json(cards.to_dict(card))
+    else:
+        print_card(card, out)

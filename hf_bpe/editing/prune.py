@@ -13,7 +13,7 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import EditError
 from hf_bpe.pieces import Piece, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.vocabulary.spelling import shown_some, tokens_by_id
+from hf_bpe.vocabulary.shown import shown_some, tokens_by_id
 
 __all__ = ["Pruned", "prune", "without_ids"]
 

@@ -14,8 +14,8 @@ from hf_bpe.engine import Encoder
 from hf_bpe.errors import EditError, some
 from hf_bpe.pieces import SPACE_SYMBOL, Piece
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.vocabulary.findings import UNREACHED, findings_of
-from hf_bpe.vocabulary.spelling import shown_some, tokens_by_id
+from hf_bpe.vocabulary.findings import UNREACHED, findings_of_token
+from hf_bpe.vocabulary.shown import shown_some, tokens_by_id
 
 __all__ = ["Replaced", "replace_tokens"]
 
@@ -179,8 +179,9 @@ def _with_tokens(
 
 
 def _refuse_unreachable(new: TokenizerSpec, ids: Iterable[int]) -> None:
-    found = findings_of(Encoder(new))
-    odd = [token_id for token_id in ids if not UNREACHED.isdisjoint(found.get(token_id, ()))]
+    encoder = Encoder(new)
+    found = {token_id: findings_of_token(encoder, token_id) for token_id in ids}
+    odd = [token_id for token_id, findings in found.items() if not UNREACHED.isdisjoint(findings)]
     if odd:
         reasons = sorted({finding for token_id in odd for finding in found[token_id]} & UNREACHED)
         raise EditError(f"no text would have these new tokens ({', '.join(reasons)}): {shown_some(new, odd)}")

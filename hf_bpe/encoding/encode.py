@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from hf_bpe.batching import batched
@@ -24,15 +25,16 @@ from hf_bpe.encoding.index import End, Settings
 from hf_bpe.encoding.output import locked, prepare
 from hf_bpe.encoding.progress import Progress, reporting
 from hf_bpe.encoding.ragged import Ragged
-from hf_bpe.encoding.shards import ShardWriter
+from hf_bpe.encoding.shards import NO_DOCUMENTS, ShardWriter
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.threads import thread_count
+from hf_bpe.errors import CorpusError
 from hf_bpe.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["SHARD_TOKENS", "encode_files"]
+__all__ = ["SHARD_TOKENS", "OnBad", "encode_files", "settings_of"]
 
 SHARD_TOKENS = 100_000_000
 """Ids in a shard: some minutes of work to lose at most, and files of 200 or 400 MB."""
@@ -52,6 +54,7 @@ class _Options(TypedDict, total=False):
     num_threads: int | None
     shard_tokens: int
     on_bad: OnBad
+    allow_empty: bool
     progress: Progress
     resume: bool
     overwrite: bool
@@ -83,6 +86,7 @@ def encode_files(
     num_threads: int | None = None,
     shard_tokens: int = SHARD_TOKENS,
     on_bad: OnBad = "raise",
+    allow_empty: bool = False,
     progress: Progress = True,
     resume: bool = True,
     overwrite: bool = False,
@@ -100,6 +104,7 @@ def encode_files(
     num_threads: threads that encode; default: all processors.
     shard_tokens: a shard ends with the document with which it holds so many ids.
     on_bad: "skip" leaves out documents that cannot be read, counts them in the index and warns; "raise" stops at the first.
+    allow_empty: take files that hold no documents for what they are, instead of raising an error.
     progress: True for a bar on standard error, or a function of bytes done and bytes in all.
     resume: go on after the last complete shard where the folder holds the beginning of the same run; the result is the same,
         byte for byte, as without the interruption. False: refuse a folder in use.
@@ -112,32 +117,32 @@ def encode_files(
     Ragged(ids=array([15496, 995, 50256], dtype=uint16), offsets=array([0, 3]))
     """
     encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
-    _check_options(text_field, separator, shard_tokens, on_bad)
     threads = thread_count(num_threads)
-    chosen, end_id = choose_dtype(encoder.spec, dtype), end_token(encoder.spec, eos)
     sources = find_sources(paths)
+    settings = settings_of(
+        encoder.spec,
+        sources,
+        text_field=text_field,
+        separator=separator,
+        eos=eos,
+        dtype=dtype,
+        shard_tokens=shard_tokens,
+        on_bad=on_bad,
+    )
+    chosen = np.dtype(settings.dtype)
     for source in sources:
         if source.format == "parquet":
             check_column(source, text_field)
     bad = BadDocuments(skip=on_bad == "skip")
-    run = _Run(sources, IdMaker(encoder, chosen, end_id, threads), _Readers(encoder.spec, text_field, separator, bad))
+    run = _Run(sources, IdMaker(encoder, chosen, settings.eos, threads), _Readers(encoder.spec, text_field, separator, bad))
     if output is None:
         with reporting(progress, 0, run.size) as report, closing(run.encoded(0, Place(), report)) as encoded:
             result = gathered(((ragged, batch.unfinished) for _, batch, ragged in encoded), chosen)
+        if not allow_empty and len(result.offsets) == 1:
+            raise CorpusError(NO_DOCUMENTS)
         _warn(bad)
         return result
     folder = Path(output)
-    settings = Settings(
-        tokenizer=encoder.spec.fingerprint,
-        n_vocab=encoder.n_vocab,
-        dtype=chosen.str,
-        eos=end_id,
-        text_field=text_field,
-        separator=separator,
-        on_bad=on_bad,
-        shard_tokens=shard_tokens,
-        sources=tuple(source.describe() for source in sources),
-    )
     with locked(folder):
         index = prepare(folder, settings, resume=resume, overwrite=overwrite)
         if not index.complete:
@@ -149,9 +154,37 @@ def encode_files(
             ):
                 for number, batch, ragged in encoded:
                     writer.add(number, batch, ragged)
-                writer.finish()
+                writer.finish(allow_empty=allow_empty)
     _warn(bad)
     return open_encoded(folder)
+
+
+def settings_of(
+    spec: TokenizerSpec,
+    sources: Sequence[Source],
+    *,
+    text_field: str,
+    separator: str | None,
+    eos: int | str | None,
+    dtype: npt.DTypeLike | None,
+    shard_tokens: int,
+    on_bad: OnBad,
+    part_bytes: int | None = None,
+) -> Settings:
+    """What `encode_files` was asked for, as the index holds it. Raises `ValueError` for what it cannot do."""
+    _check_options(text_field, separator, shard_tokens, on_bad)
+    return Settings(
+        tokenizer=spec.fingerprint,
+        n_vocab=spec.n_vocab,
+        dtype=choose_dtype(spec, dtype).str,
+        eos=end_token(spec, eos),
+        text_field=text_field,
+        separator=separator,
+        on_bad=on_bad,
+        shard_tokens=shard_tokens,
+        part_bytes=part_bytes,
+        sources=tuple(source.describe() for source in sources),
+    )
 
 
 def _check_options(text_field: str, separator: str | None, shard_tokens: int, on_bad: str) -> None:

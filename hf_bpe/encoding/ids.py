@@ -11,7 +11,6 @@ import numpy.typing as npt
 from hf_bpe.corpus.documents import Batch, Offsets, offsets_of
 from hf_bpe.encoding.ragged import Ids, Ragged
 from hf_bpe.engine import Encoder
-from hf_bpe.errors import CorpusError
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["IdMaker", "choose_dtype", "end_token", "gathered"]
@@ -79,7 +78,4 @@ def gathered(parts: Iterable[tuple[Ragged, bool]], dtype: np.dtype[Any]) -> Ragg
         ids.append(part.ids)
         ends.append(part.offsets[1 : len(part.offsets) - unfinished] + total)
         total += len(part.ids)
-    offsets = np.concatenate(ends)
-    if len(offsets) == 1:
-        raise CorpusError("the files hold no documents")
-    return Ragged(np.concatenate(ids), offsets)
+    return Ragged(np.concatenate(ids), np.concatenate(ends))

@@ -24,7 +24,8 @@ _SHOWN = 5
 class Settings:
     """All that decides which bytes are written.
 
-    tokenizer: fingerprint of the `TokenizerSpec`. eos: id. sources: path, format, size and mtime_ns of each file.
+    tokenizer: fingerprint of the `TokenizerSpec`. eos: id. sources: path, format, size and mtime_ns of each file. part_bytes: so many
+    bytes of files were encoded by themselves, into a folder of their own; None: all in one go.
     """
 
     tokenizer: str
@@ -36,6 +37,7 @@ class Settings:
     on_bad: str
     shard_tokens: int
     sources: tuple[dict[str, Any], ...]
+    part_bytes: int | None = None
 
     def refuse_other(self, other: Settings, folder: Path) -> None:
         """Raise `ResumeRefused` if `other`, the settings of the run in `folder`, are not these."""

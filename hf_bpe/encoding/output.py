@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ def prepare(folder: Path, settings: Settings, *, resume: bool, overwrite: bool) 
     index.save(folder)  # first, so that no moment sees an index that names files which are gone
     for path in old:
         path.unlink()
+    for part in [*folder.glob("part-[0-9]*")] if begun else []:
+        with locked(part):  # a task of a run that was stopped may still be writing
+            shutil.rmtree(part)
     sync_folder(folder)
     return index
 

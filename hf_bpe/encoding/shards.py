@@ -15,7 +15,9 @@ from hf_bpe.encoding.staged import StagedFile
 from hf_bpe.errors import CorpusError
 from hf_bpe.files import sync_folder
 
-__all__ = ["ShardWriter", "offsets_header"]
+__all__ = ["NO_DOCUMENTS", "ShardWriter", "offsets_header"]
+
+NO_DOCUMENTS = "the files hold no documents"
 
 
 def offsets_header(count: int) -> bytes:
@@ -112,13 +114,12 @@ class ShardWriter:
         if batch.unfinished:
             self._shard().write(ids[offsets[whole] :], offsets[:0])
 
-    def finish(self) -> None:
-        """Write what is left, and that this is all."""
+    def finish(self, *, allow_empty: bool) -> None:
+        """Write what is left, and that this is all. Raises `CorpusError` if it is nothing, and that is not allowed."""
         if self._open is not None:
             self._close()
-        if not self.index.shards:
-            skipped = f"; {self._skipped} bad ones were skipped" if self._skipped else ""
-            raise CorpusError(f"the files hold no documents{skipped}")
+        if not self.index.shards and not allow_empty:
+            raise CorpusError(NO_DOCUMENTS + (f"; {self._skipped} bad ones were skipped" if self._skipped else ""))
         self.index = replace(self.index, skipped=self._skipped, complete=True)
         self.index.save(self._folder)
         sync_folder(self._folder)

@@ -6,21 +6,17 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from hf_bpe.engine.protocol import Engine
 from hf_bpe.errors import EngineUnavailableError
 from hf_bpe.normalizers import NormalizerStep, Prepend, Replace
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.pieces import PieceKind, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 __all__ = [
     "EngineName",
-    "Places",
-    "Unit",
     "choose_native",
     "load_native",
     "make_engine",
@@ -32,57 +28,8 @@ __all__ = [
 
 EngineName: TypeAlias = Literal["auto", "native", "reference"]
 
-Unit: TypeAlias = Literal["bytes", "characters", "stock"]
-"""What places count; "stock": characters as the `tokenizers` library gives them to the spaces of a SentencePiece model."""
-
-
 _KIND_NUMBERS: dict[PieceKind, int] = {"normal": 1, "unknown": 2, "control": 3, "user_defined": 4, "unused": 5, "byte": 6}
 """As in `.model` files."""
-
-
-class Places(Protocol):
-    """Where the ids of some texts come from: of each text, lists of its own."""
-
-    def ids(self) -> list[list[int]]:
-        """The ids."""
-
-    def offsets(self) -> list[list[tuple[int, int]]]:
-        """First and last + 1 of what each stands for."""
-
-    def pieces(self) -> list[list[int]]:
-        """The number of the piece that each is part of."""
-
-    def bounds(self) -> list[int]:
-        """Where the ids of each text begin, and where the last one's end."""
-
-    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """All of that in arrays, as `Alignment` has it."""
-
-
-class Engine(Protocol):
-    """What an engine does for an `Encoder`. `policy` makes the opaque value that the other methods take."""
-
-    def policy(self, allowed: frozenset[str], forbidden: frozenset[str]) -> Any: ...
-    def policy_of_parts(self, text: str, lengths: list[int], trusts: bytes) -> Any: ...
-    def added_ids(self, text: str, policy: Any) -> list[int]: ...
-    def encode(self, text: str, policy: Any) -> list[int]: ...
-    def encode_piece(self, piece: bytes, whole: bool) -> list[int]: ...
-    def encode_to_numpy(self, text: str, policy: Any, narrow: bool) -> NDArray[Any]: ...
-    def encode_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[list[int]]: ...
-    def encode_batch_to_numpy(
-        self, texts: Sequence[str], policy: Any, num_threads: int, narrow: bool
-    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-    def encode_utf8_to_numpy(
-        self, data: Any, offsets: NDArray[Any], policy: Any, num_threads: int, narrow: bool
-    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-    def place(self, texts: Sequence[str], policy: Any, num_threads: int, unit: Unit) -> Places: ...
-    def place_one(self, text: str, policy: Any, unit: Unit) -> tuple[list[int], list[tuple[int, int]]]: ...
-    def count(self, text: str, policy: Any) -> int: ...
-    def count_batch(self, texts: Sequence[str], policy: Any, num_threads: int) -> list[int]: ...
-    def pretokenize(self, text: str) -> list[str]: ...
-    def decode(self, ids: Any) -> str | bytes: ...
-    def decode_bytes(self, ids: Any) -> bytes: ...
-    def cache_info(self) -> tuple[int, int, int]: ...
 
 
 @cache

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hf_bpe.engine.arrays import Alignment, CacheInfo, Ragged
-from hf_bpe.engine.backends import EngineName, Places, make_engine
+from hf_bpe.engine.backends import EngineName, make_engine
 from hf_bpe.engine.parts import Part, Trust, join_parts, refuse_unknown, sets_of
+from hf_bpe.engine.protocol import Places
 from hf_bpe.engine.threads import thread_count
 from hf_bpe.errors import DisallowedSpecialTokenError, UnknownTokenError
 from hf_bpe.pieces import piece_bytes
@@ -168,12 +169,26 @@ class Encoder:
         self._refuse_specials_from_text(text, policy, ids)
         return ids
 
-    def encode_parts_with_offsets(self, parts: Iterable[Part]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, in characters."""
+    def encode_parts_with_offsets(
+        self, parts: Iterable[Part], *, unit: Literal["characters", "bytes"] = "characters"
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Ids as `encode_parts` gives them, shape (n,), and start and end of each in the joined text, as `encode_with_offsets` does."""
+        _check_unit(unit)
         text, policy = self._parts(parts)
-        ids, spans = self._with_offsets(text, policy)
+        ids, spans = self._with_offsets(text, policy, characters=unit == "characters")
         self._refuse_specials_from_text(text, policy, ids.tolist())
         return ids, spans
+
+    def align_parts(self, parts: Iterable[Part]) -> Alignment:
+        """Ids as `encode_parts` gives them, with all that `align_batch` says of those of one text.
+
+        >>> encoder.align_parts([("<|endoftext|>", True), ("hi <|endoftext|>", False)]).added.tolist()[:2]  # doctest: +SKIP
+        [True, False]
+        """
+        text, policy = self._parts(parts)
+        found = Alignment(*self._engine.place([text], policy, 1, "characters").arrays())
+        self._refuse_specials_from_text(text, policy, found.ids.tolist())
+        return found
 
     def _parts(self, parts: Iterable[Part]) -> tuple[str, Any]:
         text, lengths, trusts = join_parts(parts)
@@ -304,8 +319,7 @@ class Encoder:
         >>> encoder.encode_with_offsets("hello world")[1].tolist()  # doctest: +SKIP
         [[0, 5], [5, 11]]
         """
-        if unit not in ("characters", "bytes"):
-            raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
+        _check_unit(unit)
         return self._with_offsets(text, self._policy(allowed_special, disallowed_special), characters=unit == "characters")
 
     def _with_offsets(self, text: str, policy: Any, *, characters: bool = True) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
@@ -485,6 +499,11 @@ _UNCHANGEABLE = (str, tuple, frozenset, type(None))
 
 def _rebuild(spec: TokenizerSpec, engine: EngineName, special: Trust | Mapping[str, Trust]) -> Encoder:
     return Encoder(spec, engine=engine, special=special)
+
+
+def _check_unit(unit: str) -> None:
+    if unit not in ("characters", "bytes"):
+        raise ValueError(f"unit is {unit!r}; it must be 'characters' or 'bytes'")
 
 
 def _batch(texts: Sequence[str]) -> Sequence[str]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hf_bpe.engine.backends import Unit
 from hf_bpe.engine.parts import as_unicode
 from hf_bpe.engine.pieces_reference import PiecesReference
+from hf_bpe.engine.protocol import Unit
 from hf_bpe.engine.reference import Placed, Reference, ReferenceEngine, ReferencePolicy
 from hf_bpe.engine.stock_places import stock_places
 from hf_bpe.errors import CorpusError, HfBpeError

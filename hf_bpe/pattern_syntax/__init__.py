@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from hf_bpe.pattern_syntax.llama_cpp import render_llama_cpp
 from hf_bpe.pattern_syntax.normal_form import NormalForm, normal_form
-from hf_bpe.pattern_syntax.reader import parse
+from hf_bpe.pattern_syntax.reader import alternatives, parse
 from hf_bpe.pattern_syntax.tree import SPACE, Dialect, Node, Property, Span, matches_empty
 from hf_bpe.pattern_syntax.writer import render
 
@@ -25,6 +25,7 @@ __all__ = [
     "NormalForm",
     "Property",
     "Span",
+    "alternatives",
     "matches_empty",
     "normal_form",
     "parse",

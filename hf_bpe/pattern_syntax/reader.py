@@ -462,3 +462,21 @@ def parse(pattern: str, dialect: Dialect = "regex") -> Node:
         return _Parser(pattern, dialect).pattern()
     except RecursionError:
         raise PatternError(f"split pattern {pattern[:60]!r}... nests its groups too deeply") from None
+
+
+def alternatives(pattern: str, dialect: Dialect = "regex") -> list[tuple[str, Node]]:
+    r"""The branches that a pattern tries one after the other, each as it is written and as it is read. Raises as `parse`.
+
+    >>> [source for source, _ in alternatives(r"(?:a|b)|[|]+|\s")]
+    ['(?:a|b)', '[|]+', '\\s']
+    """
+    parser = _Parser(pattern, dialect)
+    parser.pattern()  # raises for what is no pattern, so that what follows need not
+    parser.at = 0
+    flags = parser.leading_flags()
+    found: list[tuple[str, Node]] = []
+    while not found or parser.take("|"):
+        start = parser.at
+        branch = parser.sequence(flags)
+        found.append((pattern[start : parser.at], branch))
+    return found

@@ -15,8 +15,8 @@ from hf_bpe.engine.normalizer_reference import NormalizerReference
 from hf_bpe.errors import HfBpeError, UnknownTokenError
 from hf_bpe.plugin.read_only import ReadOnlyDict
 from hf_bpe.plugin.spaces import OuterSpaces
-from hf_bpe.plugin.spelling import spelling_of
 from hf_bpe.spec import AddedToken, TokenizerSpec
+from hf_bpe.spelling import spelling_of
 from hf_bpe.streaming.rules import DecodingRules
 
 __all__ = ["Vocabulary", "library_token"]

@@ -1,1 +1,1 @@
-"""What a vocabulary shows by itself: how its tokens are spelled, and which of them are odd."""
+"""What a vocabulary shows by itself: which of its tokens are odd, and how people are shown them."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LONG", "UNREACHED", "Finding", "findings_of", "twins"]
+__all__ = ["LONG", "UNREACHED", "Finding", "findings_of", "findings_of_token", "twins"]
 
 Finding: TypeAlias = Literal[
     "never merged",
@@ -38,6 +38,7 @@ UNREACHED = frozenset[Finding]({"never merged", "split apart", "no text", "reser
 LONG = 40
 """Bytes from which on a token is very long: 189 of the 100,000 of cl100k are, nearly all runs of one character."""
 
+_KINDS_OF_TEXT = ("normal", "user_defined", "unused")
 _PERSONAL = regex.compile(
     r"""
     [\w.+-]+@[\w-]+\.\w                 # an e-mail address
@@ -81,6 +82,25 @@ def findings_of(encoder: Encoder, counts: Sequence[int] | NDArray[np.int64] | No
     return dict(sorted(found.items()))
 
 
+def findings_of_token(encoder: Encoder, token_id: int) -> list[Finding]:
+    """The same of one token; of a byte piece, a control piece, or the unknown piece there is nothing to say.
+
+    >>> findings_of_token(Encoder(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())), 0xF5)
+    ['no text']
+    """
+    spec, rules = encoder.spec, encoder.spec.sentencepiece
+    added = next((token for token in spec.added_tokens if token.id == token_id), None)
+    if added is not None:
+        return ["reserved"] if _RESERVED.search(added.content) else []
+    if rules is not None:
+        piece = rules.pieces[token_id]
+        if piece.kind not in _KINDS_OF_TEXT:
+            return []
+        return list(_of_one(spec, piece_bytes(piece), piece.content in merges_of(rules).unreachable))
+    content = encoder.decode_single_token_bytes(token_id)
+    return list(_of_one(spec, content, _is_unmade(encoder, content, token_id)))
+
+
 def twins(spec: TokenizerSpec) -> list[list[int]]:
     """Tokens that differ only in case, or in white space around them, the largest groups first.
 
@@ -104,8 +124,7 @@ def _contents(spec: TokenizerSpec) -> Iterator[tuple[bytes, int]]:
     rules = spec.sentencepiece
     if rules is None:
         return iter(spec.vocab.items())
-    kinds = ("normal", "user_defined", "unused")
-    return ((piece_bytes(piece), number) for number, piece in enumerate(rules.pieces) if piece.kind in kinds)
+    return ((piece_bytes(piece), number) for number, piece in enumerate(rules.pieces) if piece.kind in _KINDS_OF_TEXT)
 
 
 def _never_merged(encoder: Encoder) -> set[int]:
@@ -113,8 +132,12 @@ def _never_merged(encoder: Encoder) -> set[int]:
     if spec.sentencepiece is not None:
         id_of = {piece.content: number for number, piece in enumerate(spec.sentencepiece.pieces)}
         return {id_of[content] for content in merges_of(spec.sentencepiece).unreachable}
+    return {i for token, i in spec.vocab.items() if _is_unmade(encoder, token, i)}
+
+
+def _is_unmade(encoder: Encoder, token: bytes, token_id: int) -> bool:
     # What its own bytes are not merged into, no other bytes are either.
-    return {i for token, i in spec.vocab.items() if len(token) > 1 and encoder.encode_piece(token, whole=False) != [i]}
+    return len(token) > 1 and encoder.encode_piece(token, whole=False) != [token_id]
 
 
 def _of_one(spec: TokenizerSpec, content: bytes, is_unmade: bool) -> Iterator[Finding]:

@@ -106,7 +106,8 @@ def test_show_writes_pieces_as_they_are(run, model, processor):
     assert tokens == ["<s>", *processor.encode("The quick 안\n", out_type=str)]
     assert tokens[1].startswith("▁")
     assert lines[-1].split() == ["13", "<0x0A>"]
-    assert json.loads(run("show", model, "<s>", "--json").stdout) == [{"id": 1, "token": "<s>"}]
+    [token] = json.loads(run("show", model, "<s>", "--json").stdout)
+    assert (token["id"], token["token"], token["kind"]) == (1, "<s>", "special")
 
 
 def test_show_writes_byte_level_tokens_as_files_spell_them(run, tokenizer):

@@ -28,7 +28,7 @@ from conversion.tokenizer_json import from_dict, to_dict
 from hf_bpe import NAMED_PATTERNS, AddedToken, ConversionRefused, Encoder, FormatError, TokenizerSpec
 from hf_bpe.charsmap import build_charsmap
 from hf_bpe.pieces import Piece, SentencePieceRules, byte_piece
-from hf_bpe.plugin.spelling import spelling_of
+from hf_bpe.spelling import spelling_of
 from tests.conversion.support import small_spec, spec_with_unreachable_token
 from tests.support.text import difficult_text
 from tests.support.vocabularies import packaged

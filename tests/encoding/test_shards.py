@@ -64,6 +64,7 @@ def test_golden_folder(tmp_path: Path) -> None:
         "separator": None,
         "on_bad": "skip",
         "shard_tokens": 4,
+        "part_bytes": None,
         "sources": [{"path": str(path), "format": "jsonl", "size": 49, "mtime_ns": path.stat().st_mtime_ns}],
         "shards": [
             {

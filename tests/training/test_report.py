@@ -12,13 +12,13 @@ import pytest
 import hf_bpe
 from hf_bpe import EncodingError, TrainingError, WordCounts
 from hf_bpe.editing import audit
-from hf_bpe.engine.steps import MergeStep, merge_steps
+from hf_bpe.engine.steps import MergeRules, MergeStep, merge_steps
 from hf_bpe.training.report import TrainingReport, report_of
 from hf_bpe.training.report.page import _PLOTS, _svg
 from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, usage_of
 from hf_bpe.training.words import Words
-from hf_bpe.vocabulary.spelling import shown
+from hf_bpe.vocabulary.shown import shown
 from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import generated_text
 
@@ -230,6 +230,15 @@ def test_a_piece_that_is_taken_whole_has_one_step(spec):
     assert merge_steps(whole, b"xyzzy") == [MergeStep((b"xyzzy",), None, None)]
 
 
-def test_models_without_ranks_are_refused():
-    with pytest.raises(EncodingError, match="SentencePiece"):
-        merge_steps(bytes_as_pieces_spec(), b"a")
+def test_a_model_without_ranks_merges_by_scores():
+    spec = bytes_as_pieces_spec()
+    ids = {piece.content.encode(): number for number, piece in enumerate(spec.sentencepiece.pieces)}
+    encoder, rules = hf_bpe.Encoder(spec), MergeRules(spec)
+    for text in filter(None, TEXTS):
+        for piece in encoder.pretokenize(text[:100]):
+            assert [ids[token] for token in rules.steps(piece.encode())[-1].tokens] == encoder.encode_ordinary(text[:100])
+
+
+def test_a_piece_with_endless_steps_is_refused(spec):
+    with pytest.raises(EncodingError, match="2,001 bytes"):
+        merge_steps(spec, b"x" * 2001)

@@ -11,8 +11,8 @@ from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, susp
 from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.spelling import spelled_vocabulary
 from hf_bpe.vocabulary.findings import UNREACHED, Finding, findings_of, twins
-from hf_bpe.vocabulary.spelling import spelled_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +105,7 @@ def audit(
         for token_id in order:
             found.setdefault(token_id, []).append("undertrained")
     others = sorted(token_id for token_id, findings in found.items() if "undertrained" not in findings)
-    groups, spelled = twins(spec), spelled_tokens(spec)
+    groups, spelled = twins(spec), spelled_vocabulary(spec)
     return Audit(
         vocab_size=spec.vocab_size,
         tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),

@@ -14,13 +14,14 @@ from typing import Any, TypedDict
 from hf_bpe.cuts import can_cut, last_cut
 from hf_bpe.engine.backends import EngineName
 from hf_bpe.engine.threads import thread_count
-from hf_bpe.errors import CorpusError, ResumeRefused, TrainingError, WordCountsMismatch, some
+from hf_bpe.errors import CorpusError, ResumeRefused, WordCountsMismatch, some
 from hf_bpe.training.corpus import Corpus, Input, inputs_of
 from hf_bpe.training.counting.bins import Bin
 from hf_bpe.training.counting.count import count_inputs
 from hf_bpe.training.counting.counters import make_counter
+from hf_bpe.training.counting.dropping import Dropping
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY, bytes_of, for_tables
-from hf_bpe.training.counting.merging import dropped_below, exact_sum, merge_streams
+from hf_bpe.training.counting.merging import merge_streams
 from hf_bpe.training.counting.parquet_file import need_pyarrow, read_metadata, read_words, write_words
 from hf_bpe.training.counting.record import Counted, LeftOut
 from hf_bpe.training.counting.rules import CountRules
@@ -28,7 +29,7 @@ from hf_bpe.training.counting.store import PartialStore, Saved, Store, Temporary
 from hf_bpe.training.counting.tally import Tally
 from hf_bpe.training.words import Words
 
-__all__ = ["CountOptions", "Made", "describe", "make_counts"]
+__all__ = ["CountOptions", "Made", "describe", "make_counts", "refuse_empty", "said_of_left_out", "what_is_there"]
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -39,6 +40,7 @@ class ReadingOptions(TypedDict, total=False):
     temporary_folder: str | os.PathLike[str] | None
     drop_words_below: int | None
     skip_bad_files: bool
+    allow_empty: bool
 
 
 class CountOptions(ReadingOptions, total=False):
@@ -62,27 +64,6 @@ class Made:
     dropped: list[dict[str, int]]
 
 
-@dataclass
-class _Dropping:
-    """Leaves out words that occur less often than `below`, and knows how many these were."""
-
-    below: int | None
-    words: int = 0
-    occurrences: int = 0
-
-    def kept(self, blocks: Iterator[Words]) -> Iterator[Words]:
-        for block in blocks:
-            kept = block if self.below is None else dropped_below(block, self.below)
-            self.words += block.size - kept.size
-            self.occurrences += exact_sum(block.counts) - exact_sum(kept.counts)
-            yield kept
-
-    def to_json(self) -> list[dict[str, int]]:
-        if self.below is None:
-            return []
-        return [{"below": self.below, "words": self.words, "occurrences": self.occurrences}]
-
-
 @dataclass(frozen=True)
 class _Job:
     """What is to be counted, and how: in one way, or in several at once."""
@@ -93,6 +74,7 @@ class _Job:
     budget: int
     threads: int
     skip_bad_files: bool
+    allow_empty: bool
     progress: bool
     engine: EngineName
 
@@ -109,8 +91,7 @@ class _Job:
         inputs = [each for each in self.inputs if each.name not in ready]
         count_inputs(inputs, tally, skip_bad_files=self.skip_bad_files, progress=self.progress, save=save)
         if saved.left_out:
-            names = some([left.reason for left in saved.left_out])
-            warnings.warn(f"left out {len(saved.left_out):,} of {len(self.inputs):,} files: {names}", stacklevel=6)
+            warnings.warn(said_of_left_out(saved.left_out, len(self.inputs)), stacklevel=6)
         return bins
 
 
@@ -126,15 +107,13 @@ def make_counts(
     temporary_folder: str | os.PathLike[str] | None = None,
     drop_words_below: int | None = None,
     skip_bad_files: bool = False,
+    allow_empty: bool = False,
     num_threads: int | None = None,
     progress: bool = True,
     engine: EngineName = "auto",
 ) -> list[Made] | Path:
     """Count a corpus in one way or several; see `WordCounts.count`. The path is that of the output, if there is to be one."""
-    if drop_words_below is not None and (type(drop_words_below) is not int or drop_words_below < 2):
-        raise TrainingError(
-            f"drop_words_below must be a whole number above 1, or None to keep all words, not {drop_words_below!r}"
-        )
+    dropping = Dropping(drop_words_below)  # not after hours of counting
     # Where a pattern is not one of the published ones, no cut of a text is known to be harmless: it is counted whole.
     cuttable = all(
         can_cut(each.pattern, each.normalizer, each.add_prefix_space)
@@ -148,24 +127,26 @@ def make_counts(
         for_tables(bytes_of(memory_limit)),
         thread_count(num_threads),
         skip_bad_files,
+        allow_empty,
         progress,
         engine,
     )
     if output is None:
         return _without_file(job, temporary_folder, drop_words_below)
     settings = {"rules": rules[0].to_json(), "text_field": text_field, "drop_words_below": drop_words_below}
-    return _into_file(job, Path(output), settings, _Dropping(drop_words_below), add=add, overwrite=overwrite)
+    return _into_file(job, Path(output), settings, dropping, add=add, overwrite=overwrite)
 
 
 def _without_file(job: _Job, temporary_folder: str | os.PathLike[str] | None, least: int | None) -> list[Made]:
     stores = [TemporaryStore(None if temporary_folder is None else Path(temporary_folder)) for _ in job.rules]
     saved = Saved([], [])
     bins = job.run(stores, saved, None)
-    _refuse_empty(saved)
-    return [_made(each, store, saved, _Dropping(least)) for each, store in zip(bins, stores, strict=True)]
+    if not job.allow_empty:
+        refuse_empty(saved.finished, saved.left_out)
+    return [_made(each, store, saved, Dropping(least)) for each, store in zip(bins, stores, strict=True)]
 
 
-def _made(counted: Bin, store: TemporaryStore, saved: Saved, dropping: _Dropping) -> Made:
+def _made(counted: Bin, store: TemporaryStore, saved: Saved, dropping: Dropping) -> Made:
     words = counted.take()
     if store.finished:
         store.put(words, store.finished)
@@ -176,11 +157,19 @@ def _made(counted: Bin, store: TemporaryStore, saved: Saved, dropping: _Dropping
     return Made(lambda: iter([kept]), saved.finished, saved.left_out, dropping.to_json())
 
 
-def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dropping, *, add: bool, overwrite: bool) -> Path:
+def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: Dropping, *, add: bool, overwrite: bool) -> Path:
     need_pyarrow(target)  # not after hours of counting
-    before = None if overwrite or not target.exists() else _what_is_there(target, job, add=add)
-    if before is not None and not add:
-        return target
+    before = None
+    if target.exists() and not overwrite:
+        before, new = what_is_there(target, job.rules[0], job.inputs)
+        if not add and new:
+            raise FileExistsError(
+                errno.EEXIST,
+                f"exists, and does not hold {some(new)}; pass add=True (--add) to add it, overwrite=True (--force) to count anew",
+                str(target),
+            )
+        if not add:
+            return target
     store = PartialStore(target)
     with store.locked():
         settings |= {"adds to": None if before is None else before["checksum"]}
@@ -189,8 +178,8 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dro
         old = [] if before is None else list(map(Counted.from_json, before["sources"]))
         try:
             job.run([store], saved, lambda: store.save(settings, saved), frozenset(each.name for each in old if _is_file(each)))
-            if before is None:
-                _refuse_empty(saved)
+            if before is None and not job.allow_empty:
+                refuse_empty(saved.finished, saved.left_out)
         except BaseException:
             if not store.runs:
                 store.remove()  # nothing to go on from
@@ -207,10 +196,13 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: _Dro
     return target
 
 
-def _what_is_there(target: Path, job: _Job, *, add: bool) -> dict[str, Any]:
-    """The metadata of the output that is there already. Raises unless it is to be added to, or holds what is to be counted."""
+def what_is_there(target: Path, rules: CountRules, inputs: Sequence[Input]) -> tuple[dict[str, Any], list[str]]:
+    """The metadata of the output that is there already, and the names of the inputs that are not in it.
+
+    Raises `WordCountsMismatch` if it was counted in another way, `ResumeRefused` if an input has changed since.
+    """
     content = read_metadata(target)
-    differences = CountRules.from_json(content["rules"]).differences(job.rules[0])
+    differences = CountRules.from_json(content["rules"]).differences(rules)
     if differences:
         raise WordCountsMismatch(
             f"{target}: was counted in another way:\n"
@@ -218,19 +210,12 @@ def _what_is_there(target: Path, job: _Job, *, add: bool) -> dict[str, Any]:
             + "\nChoose another output, or pass overwrite=True (--force) to replace it"
         )
     known = {source["name"]: source["source"] for source in [*content["sources"], *content["left_out"]]}
-    changed = [each.name for each in job.inputs if each.is_file and known.get(each.name, each.describe()) != each.describe()]
+    changed = [each.name for each in inputs if each.is_file and known.get(each.name, each.describe()) != each.describe()]
     if changed:
         raise ResumeRefused(
             f"{target}: {some(changed)} changed since it was counted; pass overwrite=True (--force) to count anew"
         )
-    new = [each.name for each in job.inputs if not each.is_file or each.name not in known]
-    if new and not add:
-        raise FileExistsError(
-            errno.EEXIST,
-            f"exists, and does not hold {some(new)}; pass add=True (--add) to add it, overwrite=True (--force) to count anew",
-            str(target),
-        )
-    return content
+    return content, [each.name for each in inputs if not each.is_file or each.name not in known]
 
 
 def _check_resumed(saved: Saved, store: PartialStore, inputs: Sequence[Input]) -> None:
@@ -253,10 +238,16 @@ def _is_file(counted: Counted) -> bool:
     return "mtime_ns" in counted.source
 
 
-def _refuse_empty(saved: Saved) -> None:
-    if not any(source.text_bytes for source in saved.finished):
-        why = f"; {len(saved.left_out):,} files were left out, the first: {saved.left_out[0].reason}" if saved.left_out else ""
+def refuse_empty(sources: Sequence[Counted], left_out: Sequence[LeftOut]) -> None:
+    """Raise `CorpusError` if there was no text in what was read."""
+    if not any(source.text_bytes for source in sources):
+        why = f"; {len(left_out):,} files were left out, the first: {left_out[0].reason}" if left_out else ""
         raise CorpusError(f"the corpus is empty: no text to learn from{why}")
+
+
+def said_of_left_out(left_out: Sequence[LeftOut], files: int) -> str:
+    """The warning of files that could not be read."""
+    return f"left out {len(left_out):,} of {files:,} files: {some([left.reason for left in left_out])}"
 
 
 def describe(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hf_bpe.errors import FormatError
-from hf_bpe.training.counting.merging import exact_sum
+from hf_bpe.training.counting.merging import exact_sum, joined
 from hf_bpe.training.words import Words
 
 __all__ = ["Totals", "need_pyarrow", "read_metadata", "read_words", "sealed", "write_words"]
@@ -86,10 +86,9 @@ def write_words(path: Path, blocks: Iterator[Words], metadata: Callable[[], dict
         with parquet.ParquetWriter(
             temporary, schema, compression="zstd", use_dictionary=False, write_page_checksum=True, write_statistics=["count"]
         ) as writer:
-            for group in _groups(blocks):
-                for words in group:
-                    totals.add(words)
-                writer.write_table(arrow.Table.from_batches([_record_batch(arrow, schema, words) for words in group], schema))
+            for words in _groups(blocks):
+                totals.add(words)
+                writer.write_table(arrow.Table.from_batches([_record_batch(arrow, schema, words)], schema))
             described = {"format": "hf-bpe word counts", "version": _VERSION, **metadata(), **totals.to_json()}
             writer.add_key_value_metadata({_KEY: json.dumps(sealed(described))})
         with temporary.open("rb") as file:
@@ -103,16 +102,20 @@ def write_words(path: Path, blocks: Iterator[Words], metadata: Callable[[], dict
         raise
 
 
-def _groups(blocks: Iterator[Words]) -> Iterator[list[Words]]:
-    group: list[Words] = []
-    for words in blocks:
-        if words.size:
-            group.append(words)
-        if sum(words.size for words in group) >= _GROUP_WORDS:
-            yield group
-            group = []
-    if group:
-        yield group
+def _groups(blocks: Iterator[Words]) -> Iterator[Words]:
+    """The same words in row groups of one size: equal counts make equal files, in whatever blocks they come."""
+    waiting: list[Words] = []
+    for block in blocks:
+        waiting.append(block)
+        if sum(words.size for words in waiting) >= _GROUP_WORDS:
+            words = joined(waiting)
+            whole = words.size - words.size % _GROUP_WORDS
+            for start in range(0, whole, _GROUP_WORDS):
+                yield words.part(start, start + _GROUP_WORDS)
+            waiting = [words.part(whole, words.size)]
+    rest = joined(waiting)
+    if rest.size:
+        yield rest
 
 
 def _record_batch(arrow: Any, schema: Any, words: Words) -> Any:

@@ -22,7 +22,7 @@ from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, Usage, usage_of
 from hf_bpe.training.words import Words
 from hf_bpe.vocabulary.findings import Finding, findings_of, twins
-from hf_bpe.vocabulary.spelling import shown, tokens_by_id
+from hf_bpe.vocabulary.shown import shown, tokens_by_id
 
 __all__ = ["TRAINING", "ReportTarget", "TrainingReport", "check_target", "report_of"]
 

@@ -37,8 +37,8 @@ pub struct Policy(model::Policy);
 /// A tokenizer ready to run.
 #[pyclass(frozen, module = "hf_bpe.engine.native")]
 pub struct Engine {
-    pub(super) model: Model,
-    pub(super) ints: SharedInts,
+    model: Model,
+    ints: Arc<SharedInts>,
 }
 
 type AddedTokenFields = (String, u32, bool, bool, bool, bool, bool);
@@ -67,7 +67,7 @@ impl Engine {
             Model::new(Arc::clone(&vocabulary.0), added(added_tokens), normalizer, splitter, ignore_merges)
         });
         let model = model.map_err(|error| raise(py, error))?;
-        let ints = SharedInts::new(model.ids());
+        let ints = Arc::new(SharedInts::new(model.ids()));
         Ok(Self { model, ints })
     }
 
@@ -114,7 +114,7 @@ impl Engine {
         };
         let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
         let model = run(py, usize::MAX, || Model::from_pieces(&pieces, rules, added(added_tokens)))?;
-        let ints = SharedInts::new(model.ids());
+        let ints = Arc::new(SharedInts::new(model.ids()));
         Ok(Self { model, ints })
     }
 
@@ -219,16 +219,15 @@ impl Engine {
     }
 
     /// `unit`: "bytes", "characters" or "stock".
-    fn place(slf: &Bound<'_, Self>, texts: Vec<Text>, policy: &Policy, num_threads: usize, unit: Unit) -> PyResult<Places> {
+    fn place(&self, py: Python<'_>, texts: Vec<Text>, policy: &Policy, num_threads: usize, unit: Unit) -> PyResult<Places> {
         let bytes = texts.iter().map(|text| text.as_str().len()).sum();
-        let model = &slf.get().model;
-        let found = run(slf.py(), bytes, || places::encode(model, &policy.0, &texts, num_threads, unit))?;
-        Ok(Places::new(slf.clone().unbind(), found))
+        let found = run(py, bytes, || places::encode(&self.model, &policy.0, &texts, num_threads, unit))?;
+        Ok(Places::new(Arc::clone(&self.ints), found))
     }
 
     /// Ids and places of one text.
     fn place_one<'py>(&self, py: Python<'py>, text: Text, policy: &Policy, unit: Unit) -> PyResult<places::Lists<'py>> {
-        places::lists(py, self, &policy.0, &text, unit)
+        places::lists(py, &self.model, &self.ints, &policy.0, &text, unit)
     }
 
     fn pretokenize<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {

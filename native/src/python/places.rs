@@ -1,6 +1,6 @@
 //! Many texts at once, with where in them each id comes from.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::{
@@ -12,8 +12,8 @@ use pyo3::{
 };
 
 use super::{
-    engine::Engine,
     errors::run,
+    ints::SharedInts,
     ragged::{bounds, joined},
     shared::{Shared, list_of},
     text::Text,
@@ -102,14 +102,14 @@ pub fn encode(model: &Model, policy: &Policy, texts: &[Text], threads: usize, un
 }
 
 /// A list of the ids of one text, and one of where each comes from: without the arrays that more texts share, half the time.
-pub fn lists<'py>(py: Python<'py>, engine: &Engine, policy: &Policy, text: &Text, unit: Unit) -> PyResult<Lists<'py>> {
+pub fn lists<'py>(py: Python<'py>, model: &Model, ints: &SharedInts, policy: &Policy, text: &Text, unit: Unit) -> PyResult<Lists<'py>> {
     let text = text.as_str();
     let share = run(py, text.len(), || {
         let mut share = Share::default();
-        encode_one(&engine.model, policy, text, unit, &mut share)?;
+        encode_one(model, policy, text, unit, &mut share)?;
         Ok(share)
     })?;
-    Ok((engine.ints.list(py, &share.ids)?, list_of_pairs(py, share.places.iter().map(|&(start, stop)| (start.into(), stop.into())))?))
+    Ok((ints.list(py, &share.ids)?, list_of_pairs(py, share.places.iter().map(|&(start, stop)| (start.into(), stop.into())))?))
 }
 
 fn encode_one(model: &Model, policy: &Policy, text: &str, unit: Unit, share: &mut Share) -> Result<(), EngineError> {
@@ -137,10 +137,10 @@ fn encode_one(model: &Model, policy: &Policy, text: &str, unit: Unit, share: &mu
     Ok(())
 }
 
-/// What was found, and the engine that did; lists and arrays are made when asked for.
+/// What was found; lists and arrays are made when asked for.
 #[pyclass(frozen, module = "hf_bpe.engine.native")]
 pub struct Places {
-    engine: Py<Engine>,
+    ints: Arc<SharedInts>,
     found: Found,
 }
 
@@ -148,8 +148,7 @@ pub struct Places {
 impl Places {
     /// The ids of each text.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let engine = self.engine.get();
-        self.lists(py, |part| engine.ints.list(py, &self.found.ids[part]))
+        self.lists(py, |part| self.ints.list(py, &self.found.ids[part]))
     }
 
     /// First and last + 1 byte or character of each id, by text.
@@ -184,9 +183,9 @@ impl Places {
 }
 
 impl Places {
-    /// What an engine found.
-    pub fn new(engine: Py<Engine>, found: Found) -> Self {
-        Self { engine, found }
+    /// `ints`: of the engine that found it.
+    pub fn new(ints: Arc<SharedInts>, found: Found) -> Self {
+        Self { ints, found }
     }
 
     fn lists<'py>(

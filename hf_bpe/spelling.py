@@ -15,7 +15,7 @@ from hf_bpe.spec import TokenizerSpec
 from hf_bpe.streaming.rules import DecodingRules, Leading, decoding_rules, table_look_up
 from hf_bpe.utf8 import ONE_FOR_EACH_BYTE
 
-__all__ = ["Spelling", "spelling_of"]
+__all__ = ["Spelling", "spelled_vocabulary", "spelling_of"]
 
 
 class Spelling(Protocol):
@@ -50,6 +50,16 @@ class Spelling(Protocol):
 def spelling_of(spec: TokenizerSpec) -> Spelling:
     """The spelling of a spec's dialect."""
     return ByteLevelSpelling() if spec.sentencepiece is None else PieceSpelling(spec.sentencepiece)
+
+
+def spelled_vocabulary(spec: TokenizerSpec) -> dict[int, str]:
+    """Id -> token as tokenizer files show it: `Ġthe` of bytes, `▁the` of SentencePiece pieces, an added token as it is.
+
+    >>> spelled_vocabulary(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()))[32]
+    'Ġ'
+    """
+    spelled = spelling_of(spec).spell_all(spec.vocab)
+    return dict(zip(spec.vocab.values(), spelled, strict=True)) | {token.id: token.content for token in spec.added_tokens}
 
 
 @lru_cache(1 << 18)  # callers ask for the same tokens again and again: 5 times as fast

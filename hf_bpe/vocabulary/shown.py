@@ -1,13 +1,12 @@
-"""Tokens as text: as tokenizer files write them, and for people."""
+"""Tokens for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conversion.printable import spell
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["shown", "shown_some", "spelled_tokens", "tokens_by_id"]
+__all__ = ["shown", "shown_some", "tokens_by_id"]
 
 _LONGEST = 40
 
@@ -20,13 +19,6 @@ def tokens_by_id(spec: TokenizerSpec) -> dict[int, bytes]:
     """
     found = {token_id: token for token, token_id in spec.vocab.items()}
     return dict(sorted((found | {token.id: token.content.encode() for token in spec.added_tokens}).items()))
-
-
-def spelled_tokens(spec: TokenizerSpec) -> dict[int, str]:
-    """Id -> token, as tokenizer files write it: `Ġthe` of bytes, `▁the` of SentencePiece pieces, an added token as it is. By id."""
-    tokens = tokens_by_id(spec)
-    written = spell(tokens.values()) if spec.sentencepiece is None else [token.decode() for token in tokens.values()]
-    return dict(zip(tokens, written, strict=True)) | {token.id: token.content for token in spec.added_tokens}
 
 
 def shown(token: bytes) -> str:
