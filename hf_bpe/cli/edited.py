@@ -23,6 +23,7 @@ from hf_bpe.vocabulary.shown import shown_some
 __all__ = ["Edit", "How", "carry_out", "effect_on_corpus"]
 
 _EXAMPLES = 3
+_CHARACTERS = 24
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Edit:
         if self.effect is not None:
             yield f"corpus: {self.effect.summary()}"
             for change in self.effect.examples[:_EXAMPLES]:
-                yield f"  {' | '.join(change.before)!r} -> {' | '.join(change.after)!r}"
+                sides = " -> ".join(repr(" | ".join(side)) for side in (change.before, change.after))
+                yield f"  {sides} in {change.text[:_CHARACTERS]!r}"
 
     @cached_property
     def _counts(self) -> dict[str, int]:
