@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import shutil
+import threading
 from collections.abc import Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from hf_bpe.files import write_atomically
 
 __all__ = ["do"]
 
+_AT_A_TIME = 2
 _ROOM = 1 << 24
 """For the files that are not weights."""
 
@@ -56,14 +59,35 @@ def _check_room(plan: Decisions) -> None:
 
 
 def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool) -> None:
-    """Write the files of weights that change."""
+    """Write the files of weights that change, two at a time: one processor copies 1.6 GB in a second, and disks take more.
+
+    At an error, and at Ctrl-C, the other one stops at its next block.
+    """
     total = sum(resized(matrix, len(plan.rows.sources)).nbytes - matrix.tensor.nbytes for matrix in plan.edited)
     total += sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
+    stopped, lock = threading.Event(), threading.Lock()
+
     with tqdm(total=total, desc="writing", unit="B", unit_scale=True, disable=not progress) as bar:
-        for name in plan.shards:
+
+        def told(done: int) -> None:
+            if stopped.is_set():
+                raise CancelledError
+            with lock:
+                bar.update(done)
+
+        def write(name: str) -> None:
             matrices = {matrix.tensor.name: matrix for matrix in plan.edited if matrix.file == name}
-            header, told = plan.checkpoint.shards[name], bar.update
+            header = plan.checkpoint.shards[name]
             write_shard(plan.model / name, header, matrices, plan.rows, plan.seed, staging / name, told, disk)
+
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+            try:
+                for done in as_completed([pool.submit(write, name) for name in plan.shards]):
+                    done.result()
+            except BaseException:
+                stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
 
 
 def _record(plan: Decisions) -> dict[str, Any]:
