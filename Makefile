@@ -55,7 +55,8 @@ fuzz: $(VENV)/.installed-test
 memory: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.memory
 
-# A text larger than its budget of memory, counted within it. COUNTING: such as COUNTING="--megabytes 1000 --limit 1GB".
+# A text larger than its budget of memory, counted within it. COUNTING: such as COUNTING="--megabytes 1000 --limit 1GB --vocab-size 32000",
+# which trains on it as well.
 counting: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.counting $(COUNTING)
 

@@ -29,9 +29,8 @@ _IN_UTF8 = re.compile(
     re.VERBOSE,
 )
 
-_SEARCHED = 1 << 11, 1 << 16
-"""Characters or bytes at the end of a text that often hold a cut, and that nearly always do: a text in which those do not is kept whole.
-Searching the many at once took a seventh of the time of counting words."""
+_SEARCHED = 1 << 16
+"""Characters or bytes at the end of a text that nearly always hold a cut: a text in which they do not is kept whole."""
 
 
 # Nothing joins with a line break in front of it, and what is no white space does not end in some once these
@@ -67,10 +66,15 @@ def last_cut(text: str | bytes | bytearray, end: int | None = None) -> int:
     (8, 0)
     """
     end = len(text) if end is None else end
-    for searched in _SEARCHED:
-        start = max(0, end - searched)
-        found = _IN_TEXT.finditer(text, start, end) if isinstance(text, str) else _IN_UTF8.finditer(text, start, end)
-        last = max((match.start() for match in found), default=0)
-        if last:
-            return last
+    start = max(0, end - _SEARCHED)
+    # Line by line from the end: one search through all that may hold a cut took a fifth of the time of counting words.
+    behind = end
+    while (behind := _line_break_before(text, start, behind)) >= 0:
+        cut = behind + 1
+        if _IN_TEXT.match(text, cut, end) if isinstance(text, str) else _IN_UTF8.match(text, cut, end):
+            return cut
     return 0
+
+
+def _line_break_before(text: str | bytes | bytearray, start: int, end: int) -> int:
+    return text.rfind("\n", start, end) if isinstance(text, str) else text.rfind(b"\n", start, end)

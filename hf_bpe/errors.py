@@ -11,6 +11,7 @@ __all__ = [
     "BorderError",
     "ChatTemplateError",
     "ClusterError",
+    "ComparisonError",
     "ConversionRefused",
     "CorpusError",
     "DisallowedSpecialTokenError",
@@ -27,6 +28,7 @@ __all__ = [
     "HubUnreachable",
     "LoaderError",
     "PatternError",
+    "ReportError",
     "ResumeRefused",
     "SpecError",
     "TrainingError",
@@ -135,6 +137,14 @@ class CorpusError(HfBpeError, ValueError):
 
 class WordCountsMismatch(HfBpeError, ValueError):
     """Words were counted in another way than they are to be merged, added to or trained on. The message lists what differs."""
+
+
+class ComparisonError(HfBpeError, ValueError):
+    """Tokenizers cannot be compared as it was asked for: a name that is unknown or doubled, a price that is none, texts that do not match."""
+
+
+class ReportError(HfBpeError, ValueError):
+    """A report cannot be written under this name, or what draws its plots is not installed."""
 
 
 class ResumeRefused(HfBpeError, ValueError):

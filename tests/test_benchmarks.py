@@ -11,7 +11,7 @@ import pytest
 
 import conversion
 import hf_bpe
-from benchmarks import encode
+from benchmarks import encode, merging
 from benchmarks.peers import Unsupported, load_tokenizers
 from benchmarks.vocabularies import prepare
 
@@ -48,3 +48,15 @@ def test_a_model_that_tokenizer_json_cannot_hold(tmp_path: Path) -> None:
     assert files.reference == "sentencepiece"
     with pytest.raises(Unsupported, match=r"needs tokenizer\.json"):
         load_tokenizers(files, 1)
+
+
+def test_merging_is_timed_for_each_number_of_merges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(TEXT, "utf-8")
+    monkeypatch.setattr(sys, "argv", ["merging", "--corpus", str(corpus), "--merges", "1", "20", "--rounds", "2"])
+    merging.main()
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.startswith("corpus.txt: 0 MB, 13 distinct words")
+    assert [line.split(" merges: ")[0].strip() for line in lines] == ["1", "20"]

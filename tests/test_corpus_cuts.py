@@ -91,6 +91,21 @@ def test_only_the_end_of_what_was_read_is_searched_for_a_cut() -> None:
     assert cuts.last_cut("a\nb" + "x" * 1000) == 2
 
 
+def test_the_last_cut_is_the_last_of_all() -> None:
+    choose = random.Random(8)
+    found = 0
+    for _ in range(3000):
+        text = "".join(
+            choose.choices(["\n", "\n", "\n", "\r\n", " ", "a", "b", "é", "中", "\u3000", "😉", "9"], k=choose.randint(0, 30))
+        )
+        end = choose.randint(0, len(text))
+        cut = max((match.start() for match in cuts._IN_TEXT.finditer(text, 0, end)), default=0)
+        assert cuts.last_cut(text, end) == cut, ascii(text)
+        assert cuts.last_cut(text.encode(), len(text[:end].encode())) == len(text[:cut].encode()), ascii(text)
+        found += cut > 0
+    assert found > 300
+
+
 @pytest.mark.parametrize(("pattern", "special_tokens"), [("none", []), (r"\S+\s+\S+|\s+|\S+", []), ("gpt2", ["<a>\n"])])
 def test_where_a_cut_could_change_a_piece_the_file_is_read_whole(
     pattern: str, special_tokens: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,10 +1,12 @@
-"""Looking at tokens: of a text, of a conversation, of several tokenizers, and one by itself.
+"""Looking at tokens: of a text, of a conversation, of several tokenizers, and one by itself; and tokenizers measured on texts.
 
 >>> from hf_bpe.analysis import view
 >>> from hf_bpe import TokenizerSpec
 >>> [token.text for token in view(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()), "hi")]
 ['h', 'i']
 """
+
+from typing import TYPE_CHECKING
 
 from hf_bpe.analysis.card import Card, Cards
 from hf_bpe.analysis.conversation import Conversation, Span, view_conversation
@@ -15,12 +17,18 @@ from hf_bpe.analysis.merge_tree import MergeNode, merge_trees
 from hf_bpe.analysis.pretokens import Alternative, Pretoken, pretokens
 from hf_bpe.analysis.tokens import Entry, Kind, Token, View, Vocabulary, view
 from hf_bpe.analysis.visible import Glyph, glyphs, glyphs_of_bytes, shown
+from hf_bpe.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hf_bpe.analysis.comparing import compare
+    from hf_bpe.analysis.comparison import Comparison
 
 __all__ = [
     "EXAMPLES",
     "Alternative",
     "Card",
     "Cards",
+    "Comparison",
     "Conversation",
     "Differences",
     "Entry",
@@ -35,6 +43,7 @@ __all__ = [
     "Token",
     "View",
     "Vocabulary",
+    "compare",
     "differences",
     "glyphs",
     "glyphs_of_bytes",
@@ -45,3 +54,8 @@ __all__ = [
     "view",
     "view_conversation",
 ]
+
+# Measuring reads corpora, with all that takes; looking at tokens does without.
+__getattr__ = lazy_names(
+    "hf_bpe.analysis", {"hf_bpe.analysis.comparing": ("compare",), "hf_bpe.analysis.comparison": ("Comparison",)}
+)

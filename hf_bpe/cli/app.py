@@ -40,6 +40,7 @@ _COMMANDS = {
         "hf-bpe convert cl100k_base.tiktoken cl100k --pattern cl100k --special-token '<|endoftext|>=100257'",
     ),
     "verify": ("verify", "hf-bpe verify stock:my-folder tokenizers:my-folder --corpus text.txt"),
+    "compare": ("compare", "hf-bpe compare my-tokenizer gpt2=openai-gpt2 --corpus en=english.txt -o report.html"),
     "doctor": ("doctor", "hf-bpe doctor my-tokenizer"),
     "inspect": ("inspection", "hf-bpe inspect my-tokenizer"),
     "resize": ("resize", "hf-bpe resize my-model --tokenizer my-new-tokenizer --init pieces --dry-run"),

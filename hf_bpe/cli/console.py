@@ -15,8 +15,8 @@ from hf_bpe.cli.wording import as_options
 
 __all__ = ["err", "message_of", "out", "print_error", "print_json", "print_warning", "show_plan", "tell_written"]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, emoji=False)  # a message with :x: in it is no cross
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:

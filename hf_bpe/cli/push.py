@@ -41,6 +41,9 @@ def push(
         list[Path] | None,
         typer.Option(show_default=False, help="Text file to measure bytes per token on, a row each (repeatable)."),
     ] = None,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Put a plot of bytes per token into the card; needs matplotlib.")
+    ] = False,
     overwrite_card: Annotated[
         bool, typer.Option("--overwrite-card", help="Replace a README.md there even if somebody wrote or edited it.")
     ] = False,
@@ -62,7 +65,7 @@ def push(
         "card": read_text(own_card) if own_card.is_file() else None,
     }
     if dry_run:
-        out.print(tokenizer.model_card(repository, auto=auto, **about), markup=False, soft_wrap=True)
+        out.print(tokenizer.model_card(repository, auto=auto, plotted=plot, **about), markup=False, soft_wrap=True)
         return
     done = tokenizer.push_to_hub(
         repository,
@@ -72,6 +75,7 @@ def push(
         create_pr=create_pr,
         commit_message=message,
         token=token,
+        plot=plot,
         overwrite_card=overwrite_card,
         **about,
     )

@@ -18,8 +18,9 @@ from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.files import refuse_existing, target_format
 from hf_bpe.cli.options import Force, Json
 from hf_bpe.errors import ConversionRefused
+from hf_bpe.pages import check_target
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.training.report.report import TrainingReport, check_target
+from hf_bpe.training.report.report import ENDINGS, TrainingReport
 from hf_bpe.training.sentencepiece_settings import SETTING_NAMES, settings_for
 
 __all__ = ["train"]
@@ -82,7 +83,7 @@ def train(
     refuse_existing(output, force)
     if report is not None:
         refuse_existing(report, force)
-        check_target(report)
+        check_target(report, ENDINGS)
     reports: list[TrainingReport] = []
     given = {
         "text_field": text_field,

@@ -20,6 +20,8 @@ _OPTIONS = {
     r"\bpad_to_multiple_of=": "--pad-to-multiple-of ",
     r"\b(embedding|head|output)=": r"--\1 ",
     r"\bpattern=": "--pattern ",
+    r'\bon_bad="(\w+)"': r"--on-bad \1",
+    r"\bas text_field\b": "with --text-field",
     r"\bspecial_tokens=": "--special-token ",
     r"((?:[Ss]ave it with |\())format=": r"\1--to ",
     r"\bformat=": "--from ",

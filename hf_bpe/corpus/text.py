@@ -46,7 +46,9 @@ def read_text(
             elif cut is not None and len(rest) >= 2 * block_bytes:
                 place = cut(rest, len(rest) - margin)
                 if place:
-                    yield reader.part(bytes(rest[:place]), stream.consumed)
+                    with memoryview(rest) as view:
+                        part = view[:place].tobytes()
+                    yield reader.part(part, stream.consumed)
                     del rest[:place]
         if rest or (separator is None and reader.row == 0):
             yield reader.batch([bytes(rest)], stream.consumed, separated=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from hf_bpe.analysis.metrics.usage import count_tokens
 from hf_bpe.editing.derivations import Derivations
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.selection import fixed_ids, ids_named, leaves, of_scripts
-from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import EditError
 from hf_bpe.pieces import Piece, SentencePieceRules

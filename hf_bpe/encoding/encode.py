@@ -18,7 +18,7 @@ from hf_bpe.corpus.parquet import check_column
 from hf_bpe.corpus.prefetch import Prefetched
 from hf_bpe.corpus.reading import read_documents
 from hf_bpe.corpus.sources import Paths, Source, find_sources
-from hf_bpe.cuts import can_cut, last_cut
+from hf_bpe.encoding.cutting import cut_of
 from hf_bpe.encoding.encoded import EncodedCorpus, open_encoded
 from hf_bpe.encoding.ids import IdMaker, choose_dtype, end_token, gathered
 from hf_bpe.encoding.index import End, Settings
@@ -213,10 +213,7 @@ class _Readers:
     """Opens each source in the way its format needs."""
 
     def __init__(self, spec: TokenizerSpec, text_field: str, separator: str | None, bad: BadDocuments) -> None:
-        cuttable = can_cut(spec.pattern, spec.normalizer, spec.add_prefix_space) and all(
-            token.special for token in spec.added_tokens
-        )
-        self._cut = last_cut if cuttable else None
+        self._cut = cut_of(spec)
         self._field = text_field
         self._separator = None if separator is None else separator.encode()
         self._bad = bad

@@ -228,10 +228,7 @@ class WordCounter:
         """Add what another counter has counted, which begins anew."""
 
     def take_words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        """What was counted so far, as `hf_bpe.training.words.Words`, in no order. Counting begins anew."""
-
-    def take_sorted_words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        """The same in ascending order of the words' bytes."""
+        """What was counted so far, as `hf_bpe.training.words.Words`, in ascending order of the words' bytes. Counting begins anew."""
 
 def merge_sorted_words(
     parts: Sequence[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]],

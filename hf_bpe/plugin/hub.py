@@ -48,6 +48,7 @@ def push(
     language: str | list[str] | None = None,
     corpus: Mapping[str, str] | None = None,
     card: str | None = None,
+    plot: bool = False,
     overwrite_card: bool = False,
     **ignored: Any,
 ) -> CommitInfo:
@@ -59,7 +60,7 @@ def push(
     private: None leaves it to the namespace, or as it is; a repository that is there and is otherwise is refused. revision: a branch, made if missing.
     create_pr: propose the commit as a pull request instead. token: default: the one of `hf auth login`.
     tags, license, language: for the card's metadata. corpus: name -> text to measure bytes per token on instead of the built-in
-    samples. card: your own README.md instead of the one made here (one made here earlier is made anew). overwrite_card: replace a README.md that this package
+    samples. card: your own README.md instead of the one made here (one made here earlier is made anew). plot: put a plot of bytes per token into the card made here; needs matplotlib. overwrite_card: replace a README.md that this package
     did not write or that was edited since; it is kept otherwise, with a warning.
     ignored: what other `push_to_hub` methods take and a tokenizer has no use for (`max_shard_size`).
 
@@ -78,9 +79,13 @@ def push(
         present = {entry.rfilename for entry in found.siblings or ()}
         theirs = _files(api, repo_id, found.sha, present & {CARD_FILE, _MODEL_CONFIG})
     _warn_of_drift(theirs, files, repo_id)
-    card = model_card.render(record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus, card=card)
-    with_card = overwrite_card or _may_go(theirs.get(CARD_FILE), card)
-    additions = {**files, CARD_FILE: card.encode()} if with_card else files
+    rendered = model_card.render(
+        record, files, repo_id, tags=tags, license=license, language=language, corpus=corpus, card=card, plotted=plot
+    )
+    with_card = overwrite_card or _may_go(theirs.get(CARD_FILE), rendered)
+    additions = {**files, CARD_FILE: rendered.encode()} if with_card else dict(files)
+    if with_card and plot and rendered != card:
+        additions[model_card.PLOT_FILE] = model_card.plot(record, corpus)
     operations = [CommitOperationAdd(name, content) for name, content in additions.items()]
     stale = [CommitOperationDelete(name) for name in sorted(present) if is_superseded(name, files)]
     with _reported(repo_id, "while the files were sent, which are either all there now or none; push again to be sure"):

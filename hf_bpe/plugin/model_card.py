@@ -15,14 +15,21 @@ import hf_bpe
 from conversion import to_tiktoken_encoding
 from conversion.nasty_strings import nasty_strings
 from conversion.sentencepiece.model import serialise_model
+from hf_bpe.analysis import sample
+from hf_bpe.analysis.metrics.corpora import NamedCorpus
+from hf_bpe.analysis.metrics.counting import count_corpus
+from hf_bpe.analysis.metrics.figures import about_tokens, ratio
 from hf_bpe.errors import ConversionRefused
+from hf_bpe.pages.wording import decimal
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.plugin.loading import TOKENIZER_FILE
 from hf_bpe.plugin.remote_code import CODE_FILE
 from hf_bpe.plugin.saving import CONFIG_FILE, Record
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["is_unedited", "render"]
+__all__ = ["PLOT_FILE", "is_unedited", "plot", "render"]
+
+PLOT_FILE = "bytes_per_token.svg"
 
 _TAGS = ("tokenizer", "bpe")
 _LISTED = 40
@@ -42,8 +49,9 @@ def render(
     language: str | list[str] | None = None,
     corpus: Mapping[str, str] | None = None,
     card: str | None = None,
+    plotted: bool = False,
 ) -> str:
-    """The card of a tokenizer and the files it is pushed as. The other arguments: as in `hf_bpe.plugin.hub.push`."""
+    """The card of a tokenizer and the files it is pushed as. plotted: `plot` goes beside it. The rest: as in `hf_bpe.plugin.hub.push`."""
     _check_types(tags=tags, license=license, language=language, corpus=corpus, card=card)
     if card is not None and not is_unedited(card):
         return card
@@ -51,10 +59,9 @@ def render(
 
     spec = record.vocabulary.spec
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)  # noqa: S701  # no HTML
-    environment.filters |= {"cell": _cell, "code": _code}
+    environment.filters |= {"cell": _cell, "code": _code, "figure": decimal}
     special = sorted(spec.special_tokens.items(), key=lambda item: item[1])
     roles = {str(token): role for role, token in record.settings.items() if role.endswith("_token") and token is not None}
-    samples = _samples()
     refusal = _why_not_in_tiktoken(spec)
     text = environment.from_string(_resource("template.md")).render(
         tags=list(dict.fromkeys([*_TAGS, *_listed(tags)])),
@@ -75,8 +82,9 @@ def render(
         special_tokens=[(token, token_id, roles.get(token, "")) for token, token_id in special[:_LISTED]],
         more_special_tokens=max(len(special) - _LISTED, 0),
         measured_on="the corpus given" if corpus else "short texts written for this purpose, so these are rough",
-        compression=_compression(record, samples, corpus),
-        verification=_verification(record, files, samples, refusal),
+        compression=_compression(record, corpus),
+        plot=PLOT_FILE if plotted else None,
+        verification=_verification(record, files, refusal),
         auto=_auto(files),
         in_tiktoken=refusal is None,
         why_not_in_tiktoken=refusal,
@@ -125,11 +133,6 @@ def _resource(name: str) -> str:
     return package_files("model_cards").joinpath(name).read_text("utf-8")
 
 
-def _samples() -> dict[str, dict[str, Any]]:
-    samples: dict[str, dict[str, Any]] = json.loads(_resource("samples.json"))
-    return samples
-
-
 def _cell(value: object) -> str:
     return " ".join(str(value).split()).replace("|", "\\|")
 
@@ -176,24 +179,47 @@ def _why_not_in_tiktoken(spec: TokenizerSpec) -> str | None:
     return None
 
 
-def _compression(record: Record, samples: Mapping[str, Any], corpus: Mapping[str, str] | None) -> dict[str, Any]:
-    others = [] if corpus else list(dict.fromkeys(name for sample in samples.values() for name in sample["tokens"]))
-    texts = corpus or {name: sample["text"] for name, sample in samples.items()}
-    counts = record.vocabulary.encoder.count_ordinary_batch(list(texts.values()))
+def plot(record: Record, corpus: Mapping[str, str] | None = None) -> bytes:
+    """Bytes per token as an SVG file, with the vocabularies that the card compares with. Raises `ReportError` without matplotlib."""
+    from hf_bpe.analysis.report.plots import bytes_per_token
+
+    found = _compression(record, corpus)
+    columns = enumerate(found["columns"])
+    values = {column: {row["name"]: row["bytes_per_token"][place] for row in found["rows"]} for place, column in columns}
+    return bytes_per_token(values).encode()
+
+
+def _compression(record: Record, corpus: Mapping[str, str] | None) -> dict[str, Any]:
+    """Figures of the corpus given, or of the samples beside those of published vocabularies. Raises `CorpusError` for an empty text."""
+    texts = {name: [text] for name, text in corpus.items()} if corpus else sample.texts()
+    published = {} if corpus else sample.published_counts()
+    parallel = {} if corpus else sample.sentences()
+    counted = {
+        name: count_corpus(NamedCorpus.of(name, iter(each)), [record.vocabulary.encoder], words="unicode")
+        for name, each in texts.items()
+    }
+    reference = next(iter(parallel), None)
     rows = []
-    for (name, text), count in zip(texts.items(), counts, strict=True):
-        theirs = [samples[name]["tokens"].get(other) for other in others]
-        rows.append({"name": name, "figures": [len(text.encode()) / n if n else None for n in (count, *theirs)]})
-    return {"columns": ["this one", *others], "rows": rows}
+    for name, (text, (counts,)) in counted.items():
+        figures = about_tokens(text, counts, None, None)
+        theirs = [ratio(text.bytes, tokens[name]) for tokens in published.values()]
+        by = counted[reference][1][0].tokens if reference is not None and name in parallel else 0
+        rows.append(
+            {
+                "name": name,
+                "bytes_per_token": [figures["bytes_per_token"], *theirs],
+                "tokens_per_word": figures["tokens_per_word"],
+                "parity": ratio(counts.tokens, by),
+            }
+        )
+    return {"columns": ["this one", *published], "rows": rows, "reference": reference}
 
 
-def _verification(
-    record: Record, files: Mapping[str, bytes], samples: Mapping[str, Any], refusal: str | None
-) -> dict[str, Any]:
+def _verification(record: Record, files: Mapping[str, bytes], refusal: str | None) -> dict[str, Any]:
     import tokenizers
 
     spec, encoder = record.vocabulary.spec, record.vocabulary.encoder
-    texts = [*(sample["text"] for sample in samples.values()), *nasty_strings(list(spec.special_tokens)[:_LISTED])]
+    texts = [*(text for each in sample.texts().values() for text in each), *nasty_strings(list(spec.special_tokens)[:_LISTED])]
     ours = encoder.encode_batch(texts, allowed_special="all")
     stock = tokenizers.Tokenizer.from_str(files[TOKENIZER_FILE].decode())
     found = [encoding.ids for encoding in stock.encode_batch(texts, add_special_tokens=False)]

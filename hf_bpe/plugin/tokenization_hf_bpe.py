@@ -353,7 +353,7 @@ class HfBpeTokenizer(EncodingMethods):
         """Push the tokenizer with a model card to a repository on the Hub, made if missing. Returns the commit.
 
         auto: as in `save_pretrained`. kwargs: private, revision (a branch, made if missing), create_pr, commit_message,
-        commit_description, token, tags, license, language, corpus, overwrite_card; see `hf_bpe.plugin.hub.push`.
+        commit_description, token, tags, license, language, corpus, plot, overwrite_card; see `hf_bpe.plugin.hub.push`.
 
         Raises `HubError`: `HubAccessDenied`, `HubNotFound`, `HubConflict` or `HubUnreachable`. No file is changed then.
 

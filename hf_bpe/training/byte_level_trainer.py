@@ -10,6 +10,7 @@ from typing import Any
 
 from hf_bpe.engine.backends import EngineName
 from hf_bpe.errors import TrainingError
+from hf_bpe.pages import check_target
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.training.corpus import Corpus
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
@@ -18,7 +19,7 @@ from hf_bpe.training.given_settings import byte_level_settings
 from hf_bpe.training.in_order import InOrder, words_in_order
 from hf_bpe.training.learning import Pair, learn
 from hf_bpe.training.mixture import Mixed, Mixture
-from hf_bpe.training.report.report import ReportTarget, check_target, report_of
+from hf_bpe.training.report.report import ENDINGS, ReportTarget, report_of
 from hf_bpe.training.settings import ByteLevelSettings
 
 __all__ = ["train_byte_level"]
@@ -67,7 +68,7 @@ def train_byte_level(
     chosen = byte_level_settings(rule_settings(corpus) | settings, like)
     wanted = chosen.merges(vocab_size)
     if report is not None and not callable(report):
-        check_target(report)
+        check_target(report, ENDINGS)
     if report is None and held_out is not None:
         raise TrainingError("held_out is text to measure for a report; name a file for it with report=")
     stages = [rules for rules in (chosen.rules, chosen.superword_rules) if rules is not None]
@@ -150,7 +151,7 @@ def build_spec(
         last += settings.reserved_names(vocab_size - len(tokens) - len(last), taken=settings.last_ids)
     added = (AddedToken(content, token_id) for token_id, content in enumerate(last, len(tokens)))
     return (settings.superword_rules or settings.rules).replace(
-        vocab={token: token_id for token_id, token in enumerate(tokens)},
+        vocab=dict(zip(tokens, range(len(tokens)), strict=True)),
         merges=tuple(pairs),
         added_tokens=tuple(added),
         provenance=provenance,

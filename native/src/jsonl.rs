@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::{Deserializer, Error};
 
+use crate::utf8::as_text;
+
 /// The documents of a block of lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Documents {
@@ -36,7 +38,7 @@ pub struct BadLine {
 pub fn extract(block: &[u8], field: &str) -> Documents {
     let mut documents = Documents { data: Vec::with_capacity(block.len()), offsets: vec![0], ..Documents::default() };
     // One check of the whole is several times faster than one of each line.
-    let valid = std::str::from_utf8(block).ok();
+    let valid = as_text(block).ok();
     let mut end = 0;
     for line in 0.. {
         let start = end;

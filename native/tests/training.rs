@@ -122,7 +122,7 @@ proptest! {
             let splitter = Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap();
             let mut counter = WordCounter::new(Normalizer::default(), splitter, vec!["ab".to_owned()]).unwrap();
             texts.chunks(3).for_each(|some| counter.add(some, threads).unwrap());
-            let words = counter.take_words().unwrap();
+            let words = counter.take_words();
             let mut words: Vec<_> = words.view().iter().map(|(word, times)| (word.to_vec(), times)).collect();
             words.sort();
             words
@@ -139,4 +139,17 @@ proptest! {
 #[test]
 fn counts_near_the_end_of_64_bits_do_not_wrap_for_a_pair_seen_twice_in_a_word() {
     assert_eq!(learn(&[("abab", i64::MAX / 4 + 1), ("cd", i64::MAX / 2)], 2), [(97, 98), (99, 100)]);
+}
+
+#[test]
+fn long_pieces_count_for_the_memory_once() {
+    let mut counter = WordCounter::new(Normalizer::default(), Splitter::new(Some(r" ?\S+|\s+"), None, true).unwrap(), vec![]).unwrap();
+    let long = "x".repeat(1 << 20);
+    counter.add(&[long.as_str()], 1).unwrap();
+    let one = counter.nbytes();
+    assert!(one >= long.len());
+    counter.add(&[long.as_str()], 1).unwrap();
+    assert_eq!(counter.nbytes(), one);
+    counter.take_words();
+    assert_eq!(counter.nbytes(), 0);
 }

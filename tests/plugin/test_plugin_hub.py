@@ -15,10 +15,11 @@ import pytest
 from huggingface_hub import ModelCard
 
 import conversion
-from hf_bpe import HubAccessDenied, HubConflict, HubError, HubNotFound, HubUnreachable
+from hf_bpe import CorpusError, HubAccessDenied, HubConflict, HubError, HubNotFound, HubUnreachable
 from hf_bpe.plugin import HfBpeTokenizer
 from tests.plugin.samples import CHAT_TEMPLATE, TEXTS
 from tests.support.hub_server import READ_TOKEN, TOKEN, Hub, running_hub
+from tests.support.vocabularies import cl100k_spec
 
 
 @pytest.fixture
@@ -140,6 +141,39 @@ def test_a_card_of_ones_own_is_pushed_and_kept(tokenizer: Any, hub: Hub) -> None
             warnings.simplefilter("error")
             tokenizer.push_to_hub("me/tok", card="# Mine\n")
     assert hub.repositories["me/tok"].files()["README.md"] == b"# Mine\n"
+
+
+def test_a_card_has_the_figures_of_the_samples_beside_published_vocabularies() -> None:
+    card = HfBpeTokenizer.from_spec(cl100k_spec()).model_card("me/tok")
+    greek = next(line for line in card.splitlines() if line.startswith("| Greek |"))
+    own, gpt2, cl100k, o200k, per_word, parity = greek.strip("| ").split(" | ")[1:]
+    assert own == cl100k == "2.07"  # 806 bytes in 389 tokens
+    assert (gpt2, o200k) == ("1.63", "4.91")
+    assert float(per_word) > 4
+    assert parity == "4.37"  # 389 tokens, 89 in English
+    assert "| Chinese | 2.46 |" in card
+    assert next(line for line in card.splitlines() if line.startswith("| Chinese |")).split(" | ")[5] == "-"
+
+
+def test_a_card_of_a_corpus_has_its_texts_only(tokenizer: Any) -> None:
+    card = tokenizer.model_card("me/tok", corpus={"mine | too": "some words"})
+    assert r"| mine \| too |" in card
+    assert "× English" not in card
+    with pytest.raises(CorpusError, match="corpus 'mine': holds no text"):
+        tokenizer.model_card("me/tok", corpus={"mine": ""})
+
+
+def test_a_plot_goes_beside_the_card_that_shows_it(tokenizer: Any, hub: Hub) -> None:
+    tokenizer.push_to_hub("me/tok", plot=True)
+    files = hub.repositories["me/tok"].files()
+    assert b"![Bytes per token of each text](bytes_per_token.svg)" in files["README.md"]
+    assert files["bytes_per_token.svg"].startswith(b"<svg")
+    assert b">Greek<" in files["bytes_per_token.svg"]
+    tokenizer.push_to_hub("me/plain")
+    assert b"![" not in hub.repositories["me/plain"].files()["README.md"]
+    assert "bytes_per_token.svg" not in hub.repositories["me/plain"].files()
+    tokenizer.push_to_hub("me/own", plot=True, card="# Mine\n")
+    assert "bytes_per_token.svg" not in hub.repositories["me/own"].files()
 
 
 def test_the_metadata_of_a_card_are_valid_and_say_what_it_is(tokenizer: Any) -> None:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import hf_bpe
-from hf_bpe import EncodingError, TrainingError, WordCounts
+from hf_bpe import EncodingError, ReportError, TrainingError, WordCounts
 from hf_bpe.editing import audit
 from hf_bpe.engine.steps import MergeRules, MergeStep, merge_steps
+from hf_bpe.pages import plots, svg
 from hf_bpe.training.report import TrainingReport, report_of
-from hf_bpe.training.report.page import _PLOTS, _svg
+from hf_bpe.training.report.page import _PLOTS
 from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, usage_of
 from hf_bpe.training.words import Words
@@ -151,7 +152,7 @@ def test_a_page_needs_no_other_file_and_escapes_what_it_shows(tmp_path):
     assert len(figures) == 5
     for figure in figures:
         ElementTree.fromstring(figure)
-    again = _svg("lengths", _PLOTS["lengths"], made.content)
+    again = svg("lengths", lambda axes: _PLOTS["lengths"](axes, made.content))
     assert again in page, "the same figures give the same bytes"
 
 
@@ -175,7 +176,7 @@ def test_train_writes_it(tmp_path):
 
 
 def test_what_cannot_be_reported_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(TrainingError, match=r"must end in \.html or \.json"):
+    with pytest.raises(ReportError, match=r"must end in \.html or \.json"):
         hf_bpe.train(never(), 300, report=tmp_path / "r.txt")
     with pytest.raises(TrainingError, match="name a file for it"):
         hf_bpe.train(never(), 300, held_out=["x"])
@@ -190,10 +191,8 @@ def test_what_cannot_be_reported_is_refused(tmp_path, monkeypatch):
     )
     with pytest.raises(TrainingError, match="each token is made by one merge"):
         report_of(two_ways, counted(TEXTS))
-    from hf_bpe.training.report import page
-
-    monkeypatch.setattr(page, "find_spec", lambda name: None)
-    with pytest.raises(TrainingError, match=r"pip install 'hf-bpe\[plots\]'"):
+    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    with pytest.raises(ReportError, match=r"pip install 'hf-bpe\[plots\]'"):
         hf_bpe.train(never(), 300, report=tmp_path / "r.html")
 
 

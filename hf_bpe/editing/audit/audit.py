@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
+from hf_bpe.analysis.metrics.usage import count_tokens
 from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, suspects
-from hf_bpe.editing.usage import count_tokens
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.spelling import spelled_vocabulary

@@ -99,7 +99,7 @@ class _NativeCounter:
         self._counter.add_utf8(data, offsets, self._num_threads)
 
     def take(self) -> Words:
-        return Words(*self._counter.take_sorted_words())
+        return Words(*self._counter.take_words())
 
     def absorb(self, other: _NativeCounter) -> None:
         self._counter.absorb(other._counter)

@@ -87,7 +87,7 @@ class _Job:
             Bin(partial(make_counter, rules, self.threads, self.engine), store, apart=apart)
             for rules, store in zip(self.rules, stores, strict=True)
         ]
-        tally = Tally(bins, saved, memory_limit=self.budget, cuttable=self.cuttable)
+        tally = Tally(bins, saved, memory_limit=self.budget, cuttable=self.cuttable, threads=self.threads)
         inputs = [each for each in self.inputs if each.name not in ready]
         count_inputs(inputs, tally, skip_bad_files=self.skip_bad_files, progress=self.progress, save=save)
         if saved.left_out:

@@ -15,10 +15,10 @@ from hf_bpe.training.counting.store import Saved
 
 __all__ = ["Tally"]
 
-ENOUGH_BYTES = 8 << 20
-"""Texts are counted when so much has come together: enough to keep every thread busy."""
+ENOUGH_BYTES = 1 << 20
+"""Texts are counted when so much for each thread has come together: enough to keep it busy."""
 
-_PART_BYTES = 1 << 18
+_PART_BYTES = 1 << 17
 """A long text is shared out among threads in parts of about this size."""
 
 
@@ -29,11 +29,12 @@ class Tally:
     an interrupted one is gone on with.
     """
 
-    def __init__(self, bins: Sequence[Bin], saved: Saved, *, memory_limit: int, cuttable: bool) -> None:
+    def __init__(self, bins: Sequence[Bin], saved: Saved, *, memory_limit: int, cuttable: bool, threads: int) -> None:
         self.bins = bins
         self.saved = saved
         self._limit = memory_limit
         self._cuttable = cuttable
+        self._enough = threads * ENOUGH_BYTES
         self._read: Counted | None = saved.open
         self._waiting: list[Batch] = []  # of the source being read
         self._ended: list[Counted] = []  # sources that were read to the end, and are not counted yet
@@ -47,7 +48,7 @@ class Tally:
     def add(self, batch: Batch) -> None:
         """Note texts of the source being read."""
         self._waiting.append(batch)
-        if sum(len(batch.data) for batch in (*self._waiting_ended, *self._waiting)) >= ENOUGH_BYTES:
+        if sum(len(batch.data) for batch in (*self._waiting_ended, *self._waiting)) >= self._enough:
             self.settle()
 
     def finish(self) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import TrainingError
 from hf_bpe.files import write_atomically
+from hf_bpe.pages import check_target
 from hf_bpe.patterns import find_named_pattern
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.counting.merging import exact_sum
@@ -24,10 +25,13 @@ from hf_bpe.training.words import Words
 from hf_bpe.vocabulary.findings import Finding, findings_of, twins
 from hf_bpe.vocabulary.shown import shown, tokens_by_id
 
-__all__ = ["TRAINING", "ReportTarget", "TrainingReport", "check_target", "report_of"]
+__all__ = ["ENDINGS", "TRAINING", "ReportTarget", "TrainingReport", "report_of"]
 
 TRAINING = "training"
 """What the text that was learnt from is called among the texts of a report."""
+
+ENDINGS = (".html", ".json")
+"""Of the names that a report can be written under."""
 
 _VERSION = 1
 _BYTES = 256
@@ -55,31 +59,19 @@ class TrainingReport:
         return json.dumps(self.content, indent=1)
 
     def to_html(self) -> str:
-        """A page that needs no other file. Raises `TrainingError` where matplotlib is not installed."""
+        """A page that needs no other file. Raises `ReportError` where matplotlib is not installed."""
         from hf_bpe.training.report.page import page_of
 
         return page_of(self.content)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file, as HTML or as JSON by its name. Raises `TrainingError` for another name."""
-        content = self.to_html() if check_target(path) == ".html" else self.to_json()
+        """Write to a file, as HTML or as JSON by its name. Raises `ReportError` for another name."""
+        content = self.to_html() if check_target(path, ENDINGS) == ".html" else self.to_json()
         write_atomically(Path(path).parent, {Path(path).name: content.encode()})
 
 
 ReportTarget: TypeAlias = str | os.PathLike[str] | Callable[[TrainingReport], object]
 """Where a report goes: a file, or a function."""
-
-
-def check_target(path: str | os.PathLike[str]) -> str:
-    """The suffix of a report's name. Raises `TrainingError` where it could not be written, before hours of training."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".html", ".json"):
-        raise TrainingError(f"{os.fspath(path)}: a report's name must end in .html or .json")
-    if suffix == ".html":
-        from hf_bpe.training.report.page import check_plots
-
-        check_plots()
-    return suffix
 
 
 def report_of(

@@ -28,6 +28,7 @@ use crate::{
     parts::Trust,
     sentencepiece::{Kind, Piece, Prepend, Rules, Settings},
     split::Splitter,
+    utf8::as_text,
 };
 
 /// What to do with added tokens during a call; made by `Engine.policy`.
@@ -370,7 +371,7 @@ pub fn contiguous(data: &PyBuffer<u8>) -> PyResult<&[u8]> {
 /// One of several texts that lie end to end. An error naming it if it is not UTF-8.
 pub fn text_at<'t>(bytes: &'t [u8], bounds: &[usize], number: usize) -> Result<&'t str, EngineError> {
     let (start, end) = (bounds[number], bounds[number + 1]);
-    std::str::from_utf8(&bytes[start..end]).map_err(|error| EngineError::NotUtf8 { text: number, at: start + error.valid_up_to() })
+    as_text(&bytes[start..end]).map_err(|error| EngineError::NotUtf8 { text: number, at: start + error.valid_up_to() })
 }
 
 /// Offsets that ascend and stay within the data.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::EngineError,
     split::Splitter,
-    train::{self, Limits, Ties, Words, WordsView, ascend, merge, sorted},
+    train::{self, Limits, Ties, Words, WordsView, ascend, merge},
 };
 
 /// Counts the pieces of a corpus.
@@ -66,12 +66,8 @@ impl WordCounter {
     }
 
     /// The arrays of `Words`.
-    fn take_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
-        Ok(arrays(py, run(py, usize::MAX, || self.0.take_words())?))
-    }
-
-    fn take_sorted_words<'py>(&mut self, py: Python<'py>) -> PyResult<WordArrays<'py>> {
-        Ok(arrays(py, run(py, usize::MAX, || Ok(sorted(self.0.take_words()?.view())))?))
+    fn take_words<'py>(&mut self, py: Python<'py>) -> WordArrays<'py> {
+        arrays(py, py.detach(|| self.0.take_words()))
     }
 }
 

@@ -5,13 +5,14 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{
     added::{AddedToken, Matcher, Stretch},
-    cache::{pack, unpack},
+    cache::pack,
     error::EngineError,
     normalize::Normalizer,
     parallel::share_out,
     split::{Piece, Splitter},
     train::{
         packed::{PackedCounts, RUN},
+        sorted::Unsorted,
         words::Words,
     },
 };
@@ -21,6 +22,8 @@ use crate::{
 struct Counts {
     packed: PackedCounts,
     long: HashMap<Vec<u8>, i64, FxBuildHasher>,
+    /// Bytes of the long pieces: asked for with every batch, and adding them up would take longer the more there are.
+    long_bytes: usize,
 }
 
 impl Counts {
@@ -42,20 +45,26 @@ impl Counts {
     }
 
     fn add_long(&mut self, piece: &[u8], times: i64) {
-        *self.long.entry_ref(piece).or_insert(0) += times;
+        let Self { long, long_bytes, .. } = self;
+        *long.entry_ref(piece).or_insert_with(|| {
+            *long_bytes += piece.len();
+            0
+        }) += times;
+    }
+
+    /// How many pieces there are.
+    fn len(&self) -> usize {
+        self.packed.len() + self.long.len()
     }
 
     /// The memory it holds, in bytes.
     fn nbytes(&self) -> usize {
-        let long: usize = self.long.keys().map(Vec::capacity).sum();
-        self.packed.nbytes() + self.long.allocation_size() + long
+        self.packed.nbytes() + self.long.allocation_size() + self.long_bytes
     }
 
     fn absorb(&mut self, other: Self) -> Result<(), EngineError> {
         self.packed.absorb(&other.packed)?;
-        for (piece, times) in other.long {
-            *self.long.entry(piece).or_insert(0) += times;
-        }
+        other.long.into_iter().for_each(|(piece, times)| self.add_long(&piece, times));
         Ok(())
     }
 }
@@ -126,13 +135,15 @@ impl WordCounter {
         other.shards.drain(..).try_for_each(|shard| first.counts.absorb(shard.counts))
     }
 
-    /// The distinct pieces and how often each was seen, in no order; counting begins anew.
-    pub fn take_words(&mut self) -> Result<Words, EngineError> {
-        let mut shards = self.shards.drain(..).map(|shard| shard.counts);
-        let mut all = shards.next().unwrap_or_default();
-        shards.try_for_each(|counts| all.absorb(counts))?;
-        let mut words: Words = all.long.iter().map(|(piece, times)| (piece.as_slice(), *times)).collect();
-        all.packed.iter().for_each(|(piece, times)| words.push(&unpack(piece), times));
-        Ok(words)
+    /// The distinct pieces in ascending order and how often each was seen; counting begins anew.
+    pub fn take_words(&mut self) -> Words {
+        let mut words = Unsorted::default();
+        words.reserve(self.shards.iter().map(|shard| shard.counts.len()).sum());
+        for Shard { counts, .. } in self.shards.drain(..) {
+            counts.packed.iter().for_each(|(piece, times)| words.add_packed(piece, times));
+            drop(counts.packed); // before the next
+            counts.long.into_iter().for_each(|(piece, times)| words.add(piece, times));
+        }
+        words.sorted()
     }
 }

@@ -163,7 +163,6 @@ impl Learner {
         (self.pairs, self.heap, self.places) = Default::default(); // room for counting
         (self.pairs, self.floor) = Pairs::count(&self.symbols, floor, &mut self.places)?;
         self.most_places = self.places.len() + self.symbols.places() / 2;
-        self.places.reserve_exact(self.most_places - self.places.len());
         let candidates: Vec<Candidate> = self.pairs.iter().map(|(pair, seen)| self.candidate(pair, seen)).collect();
         self.heap = candidates.into();
         Ok(())

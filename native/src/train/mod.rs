@@ -11,5 +11,5 @@ mod words;
 
 pub use count::WordCounter;
 pub use learn::{Limits, Ties, learn_merges};
-pub use sorted::{ascend, merge, sorted};
+pub use sorted::{Unsorted, ascend, merge};
 pub use words::{Words, WordsView};

@@ -102,6 +102,11 @@ impl PackedCounts {
         self.places().iter().map(|counted| (piece_of(*counted), counted[2] as i64)).filter(|(piece, _)| *piece != 0)
     }
 
+    /// How many pieces there are.
+    pub fn len(&self) -> usize {
+        self.taken
+    }
+
     /// The memory it holds, in bytes.
     pub fn nbytes(&self) -> usize {
         size_of_val(self.places())

@@ -58,11 +58,11 @@ impl Pairs {
     }
 
     /// The pairs of the corpus that occur as often as `floor` says, which is given the counts of all. `places` becomes the lists of where
-    /// they are, ascending. Returns them with the floor.
+    /// they are, ascending, with room for half as many more as there are places. Returns them with the floor.
     pub fn count(symbols: &Symbols, floor: impl FnOnce(&mut [i64]) -> i64, places: &mut Vec<u32>) -> Result<(Self, i64), EngineError> {
         let mut census = Census::new(symbols.places())?;
         symbols.for_each_pair(|pair, _, count| census.add(pair, count));
-        let Census { seen, numbers, .. } = census.checked()?;
+        let Census { square, seen, numbers, .. } = census.checked()?;
         let floor = floor(&mut seen.iter().map(|seen| seen.count).collect::<Vec<i64>>());
 
         let kept = seen.iter().filter(|seen| seen.count >= floor).count();
@@ -78,11 +78,12 @@ impl Pairs {
             pairs.insert(seen.pair, seen.count, listed, seen.listed);
             listed += seen.listed as usize;
         }
-        places.clear();
-        places.resize(listed, 0);
+        *places = vec![0; listed + symbols.places() / 2]; // zero pages, which the system makes when they are written to
+        places.truncate(listed);
         let mut numbers = numbers.into_iter();
-        symbols.for_each_pair(|_, place, _| {
-            let next = numbers.next().and_then(|number| nexts.get_mut(number as usize));
+        symbols.for_each_pair(|pair, place, _| {
+            let number = slot_of(pair).map_or_else(|| numbers.next(), |slot| square[slot].checked_sub(1));
+            let next = number.and_then(|number| nexts.get_mut(number as usize));
             if let Some(next) = next.filter(|next| **next != NOWHERE) {
                 places[*next] = place;
                 *next += 1;
@@ -98,12 +99,20 @@ const NOWHERE: usize = usize::MAX;
 /// are nearly all.
 const SQUARE: usize = 1 << 10;
 
+/// The place of a pair in the square, if it is in there.
+#[inline]
+fn slot_of((left, right): Pair) -> Option<usize> {
+    let (left, right) = (left as usize, right as usize);
+    (left < SQUARE && right < SQUARE).then_some(left * SQUARE + right)
+}
+
 /// All pairs of a corpus, numbered as they come.
 struct Census {
     square: Pages<u32>,
-    table: HashTable<u32>,
+    /// The numbers of the other pairs. That pairs stand beside them saves a second miss of the cache.
+    table: HashTable<(Pair, u32)>,
     seen: Vec<Seen>,
-    /// The number of each pair in the corpus, one after the other.
+    /// The number of each pair in the corpus that is not in the square, one after the other.
     numbers: Vec<u32>,
     too_frequent: Option<Pair>,
 }
@@ -116,8 +125,10 @@ impl Census {
 
     #[inline]
     fn add(&mut self, pair: Pair, count: i64) {
-        let number = self.number(pair);
-        self.numbers.push(number);
+        let number = match slot_of(pair) {
+            Some(slot) => self.number_in_square(pair, slot),
+            None => self.number_in_table(pair),
+        };
         let seen = &mut self.seen[number as usize];
         seen.listed += 1;
         match seen.count.checked_add(count) {
@@ -128,28 +139,29 @@ impl Census {
 
     /// The number of a pair, a new one if need be.
     #[inline]
-    fn number(&mut self, pair: Pair) -> u32 {
-        let seen = &mut self.seen;
-        let next = seen.len() as u32;
-        let unseen = Seen { pair, count: 0, first: 0, listed: 0 };
-        let (left, right) = (pair.0 as usize, pair.1 as usize);
-        if left < SQUARE && right < SQUARE {
-            let slot = &mut self.square[left * SQUARE + right]; // one more than the number, so that 0 is none
-            if *slot == 0 {
-                seen.push(unseen);
-                *slot = next + 1;
-            }
-            return *slot - 1;
+    fn number_in_square(&mut self, pair: Pair, slot: usize) -> u32 {
+        let number = &mut self.square[slot]; // one more, so that 0 is none
+        if *number == 0 {
+            self.seen.push(Seen { pair, count: 0, first: 0, listed: 0 });
+            *number = self.seen.len() as u32;
         }
-        let (is, hash_of) = (|number: &u32| seen[*number as usize].pair == pair, |number: &u32| hash(seen[*number as usize].pair));
-        match self.table.entry(hash(pair), is, hash_of) {
-            Entry::Occupied(known) => *known.get(),
+        *number - 1
+    }
+
+    /// The same, and it is noted: the table is not looked up again.
+    #[inline]
+    fn number_in_table(&mut self, pair: Pair) -> u32 {
+        let number = match self.table.entry(hash(pair), |known| known.0 == pair, |known| hash(known.0)) {
+            Entry::Occupied(known) => known.get().1,
             Entry::Vacant(free) => {
-                free.insert(next);
-                seen.push(unseen);
+                let next = self.seen.len() as u32;
+                free.insert((pair, next));
+                self.seen.push(Seen { pair, count: 0, first: 0, listed: 0 });
                 next
             }
-        }
+        };
+        self.numbers.push(number);
+        number
     }
 
     fn checked(self) -> Result<Self, EngineError> {

@@ -1,24 +1,70 @@
 //! Sorted words: what runs and files of counts hold, so that any number of them merge as streams.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+};
 
 use super::words::{Words, WordsView};
-use crate::error::EngineError;
+use crate::{
+    cache::{PACKED_BYTES, PackedPiece, pack},
+    error::EngineError,
+};
 
-/// The words in ascending order of their bytes.
-pub fn sorted(words: WordsView<'_>) -> Words {
-    // Most words differ in their first eight bytes: comparing these as one number takes a third of the time of comparing words.
-    let mut order: Vec<(u64, &[u8], i64)> = words.iter().map(|(word, count)| (head(word), word, count)).collect();
-    order.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));
-    order.into_iter().map(|(_, word, count)| (word, count)).collect()
+/// Words to be sorted. The same word may come several times.
+#[derive(Debug, Default)]
+pub struct Unsorted {
+    /// Of each word its first 15 bytes and its length, 16 if it is longer, as two numbers that order as they do; and its count, or its
+    /// number among the long ones. Comparing numbers takes a fifth of the time of comparing words.
+    all: Vec<(u64, u64, i64)>,
+    long: Vec<(Vec<u8>, i64)>,
 }
 
-/// The first eight bytes as a number that orders as they do.
-fn head(word: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let length = word.len().min(8);
-    bytes[..length].copy_from_slice(&word[..length]);
-    u64::from_be_bytes(bytes)
+impl Unsorted {
+    /// Makes room for so many words.
+    pub fn reserve(&mut self, words: usize) {
+        self.all.reserve_exact(words);
+    }
+
+    /// Adds a word.
+    pub fn add(&mut self, word: Vec<u8>, count: i64) {
+        if let Some(piece) = pack(&word, 0, word.len()) {
+            return self.add_packed(piece, count);
+        }
+        let mut first = [PACKED_BYTES as u8 + 1; 16];
+        first[..PACKED_BYTES].copy_from_slice(&word[..PACKED_BYTES]);
+        self.add_packed(PackedPiece::from_le_bytes(first), self.long.len() as i64);
+        self.long.push((word, count));
+    }
+
+    /// Adds a short word.
+    pub fn add_packed(&mut self, piece: PackedPiece, count: i64) {
+        let key = piece.swap_bytes(); // the first byte counts for most, the length for least
+        self.all.push(((key >> 64) as u64, key as u64, count));
+    }
+
+    /// The words in ascending order of their bytes; counts of the same word are added up.
+    pub fn sorted(self) -> Words {
+        let Self { mut all, long } = self;
+        let is_long = |low: u64| low as u8 as usize > PACKED_BYTES;
+        let long_at = |number: i64| &long[number as usize];
+        all.sort_unstable_by(|one, other| {
+            (one.0, one.1)
+                .cmp(&(other.0, other.1))
+                .then_with(|| if is_long(one.1) { long_at(one.2).0.cmp(&long_at(other.2).0) } else { Ordering::Equal })
+        });
+        let mut words = Words::with_room(all.len(), all.iter().map(|word| usize::from(word.1 as u8)).sum());
+        for (high, low, count) in all {
+            if is_long(low) {
+                let (word, count) = long_at(count);
+                words.push_or_add(word, *count);
+            } else {
+                let bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+                words.push_or_add(&bytes[..usize::from(low as u8)], count);
+            }
+        }
+        words
+    }
 }
 
 /// Whether each word is greater than the one before.

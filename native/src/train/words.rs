@@ -15,6 +15,20 @@ pub struct Words {
 }
 
 impl Words {
+    /// None yet, and room for some.
+    pub fn with_room(words: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), bounds: Vec::with_capacity(words + 1), counts: Vec::with_capacity(words) }
+    }
+
+    /// Appends a word, or adds to its count if it is the last one.
+    pub fn push_or_add(&mut self, word: &[u8], count: i64) {
+        let last = self.bounds.len().checked_sub(2).map(|last| &self.bytes[self.bounds[last] as usize..]);
+        match self.counts.last_mut() {
+            Some(sum) if last == Some(word) => *sum += count,
+            _ => self.push(word, count),
+        }
+    }
+
     /// Appends a word.
     pub fn push(&mut self, word: &[u8], count: i64) {
         if self.bounds.is_empty() {
