@@ -50,7 +50,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.train
 	$(BIN)/python -m benchmarks.plugin
 
-# FUZZ: what all take, such as FUZZ="--seed 7". TEXTS: what the first two, and conversions, take, such as
+# FUZZ: what all take, such as FUZZ="--seed 7". TEXTS: what the first two, edits and conversions take, such as
 # TEXTS="--vocabularies DIR --corpus FILE".
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz documents $(FUZZ) $(TEXTS)
@@ -63,6 +63,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz calls $(FUZZ)
 	$(BIN)/python -m tests.fuzz streams $(FUZZ)
 	$(BIN)/python -m tests.fuzz tiktoken $(FUZZ)
+	$(BIN)/python -m tests.fuzz edits $(FUZZ) $(TEXTS)
 
 # Ten million calls of the transformers plugin, and the memory held after each million.
 memory: $(VENV)/.installed-test

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -32,7 +32,7 @@ from hf_bpe.spec import TokenizerSpec
 if TYPE_CHECKING:
     from hf_bpe.corpus.sources import Paths as Corpus
 
-__all__ = ["Converted", "check", "convert", "save"]
+__all__ = ["Converted", "check", "convert", "refuse_others_in_charge", "remove_what_is_stale", "save"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _convert(
         loaded, plan = None, _plan(spec, chosen, target.name)
     if not dry_run:
         plan.verdict.refuse(allow_lossy)
-        _refuse_others_in_charge(target, chosen, plan.contents)
+        refuse_others_in_charge(target, chosen, plan.contents)
         _warn_who_must_normalise(spec, target, plan.verdict)
     plan = _measured(plan, chosen, target.name, corpus)
     return Converted(plan.verdict, () if dry_run else tuple(_write(target, chosen, plan, loaded)))
@@ -205,7 +205,7 @@ def _as_run(plan: _Plan, run: AsRun) -> AsRun:
     return replace(run, tokenizer=run.tokenizer.replace(normalizer=source.normalizer, add_prefix_space=source.add_prefix_space))
 
 
-def _refuse_others_in_charge(target: Path, chosen: Format, contents: Mapping[str, bytes]) -> None:
+def refuse_others_in_charge(target: Path, chosen: Format, contents: Collection[str]) -> None:
     """Raise `FormatError` where files in a folder would be read in place of those that are to be written into it."""
     for candidate in FORMATS.values() if chosen.is_folder and target.is_dir() else ():
         for name in candidate.in_folder if candidate.is_folder else ():
@@ -229,11 +229,15 @@ def _write(target: Path, chosen: Format, plan: _Plan, loaded: Any) -> list[Path]
             paths += write_atomically(target, {report: plan.contents[report]})
     else:
         paths = write_atomically(target if chosen.is_folder else target.parent, plan.contents)
-    # What stood here before would be refused as stale, or speak of another file.
-    beside = {report} | (set() if chosen.is_folder else {file_sidecar(target.name)})
-    for name in beside - plan.contents.keys():
-        (target if chosen.is_folder else target.parent).joinpath(name).unlink(missing_ok=True)
+    remove_what_is_stale(target, chosen, plan.contents)
     return paths
+
+
+def remove_what_is_stale(target: Path, chosen: Format, contents: Collection[str]) -> None:
+    """Remove a sidecar and a report that stood at the target and were not written anew: they speak of another file."""
+    beside = {report_file(target.name, chosen.is_folder)} | (set() if chosen.is_folder else {file_sidecar(target.name)})
+    for name in beside.difference(contents):
+        (target if chosen.is_folder else target.parent).joinpath(name).unlink(missing_ok=True)
 
 
 def _nearest(plan: _Plan) -> TokenizerSpec:

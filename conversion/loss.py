@@ -11,7 +11,7 @@ from conversion.nasty_strings import nasty_strings
 from conversion.sentencepiece.piece_merges import user_defined
 from conversion.shrinking import shrink
 from conversion.verdict import Counterexample, Loss, Rate
-from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
+from conversion.verification.corpus import read_corpus
 from hf_bpe.batching import batched
 from hf_bpe.corpus.sources import Paths
 from hf_bpe.engine import Encoder
@@ -37,7 +37,7 @@ def measure(spec: TokenizerSpec, target: AsRun, suspects: Iterable[str] = (), co
     found_first = [token.content for token in spec.added_tokens] + (
         user_defined(spec.sentencepiece) if spec.sentencepiece else []
     )
-    documents = read_corpus(corpus or (), separator=DEFAULT_SEPARATOR, text_field="text")
+    documents = read_corpus(corpus or ())
     builtin = [*nasty_strings(found_first[:_SPELLED_OUT]), *_generated(spec)]
     pair = _Pair(spec, target)
     rate = pair.rate(builtin)

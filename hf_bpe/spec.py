@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -248,10 +249,9 @@ class TokenizerSpec:
         import hashlib  # brings in OpenSSL, a tenth of what loading a rank file takes
 
         digest = hashlib.sha256()
-        for token, token_id in sorted(self.vocab.items(), key=lambda item: item[1]):
-            digest.update(b"%d:%d:%s" % (token_id, len(token), token))
-        for left, right in self.merges:
-            digest.update(b"%d:%s%s" % (len(left), left, right))
+        by_id = sorted(self.vocab.items(), key=itemgetter(1))
+        digest.update(b"".join([b"%d:%d:%s" % (token_id, len(token), token) for token, token_id in by_id]))
+        digest.update(b"".join([b"%d:%s%s" % (len(left), left, right) for left, right in self.merges]))
         rules: tuple[Any, ...] = (self.pattern, self.added_tokens, self.ignore_merges, self.unmatched, self.dialect)
         if self.sentencepiece is not None:
             rules += (self.sentencepiece,)
@@ -269,6 +269,10 @@ class TokenizerSpec:
         >>> spec.replace(added_tokens=[AddedToken("<s>", 256)]).n_vocab
         257
         """
+        if changes.keys() == {"provenance"}:  # which nothing depends on, so nothing is checked or worked out again
+            copy = object.__new__(type(self))
+            copy.__dict__.update(self.__dict__, provenance=MappingProxyType(dict(changes["provenance"])))
+            return copy
         if self.sentencepiece is None:
             if self.table is None or changes.keys() & {"vocab", "merges", "sentencepiece"}:
                 return replace(self, **changes)
@@ -328,7 +332,9 @@ class TokenizerSpec:
         """
         unknown = [repr(name) for name in names if name not in {token.content for token in self.added_tokens}]
         if unknown:
-            raise SpecError([f"there are no added tokens {some(unknown)} to rename"])
+            raise SpecError(
+                [f"there are no added tokens {some(unknown)} to rename; ordinary ones are replaced (hf-bpe replace)"]
+            )
         renamed = [replace(token, content=names.get(token.content, token.content)) for token in self.added_tokens]
         if self.sentencepiece is None:
             return self.replace(added_tokens=tuple(renamed))
@@ -455,7 +461,9 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
         if not token.content:
             defects.append("an added token is empty")
             continue
-        if any("\ud800" <= character <= "\udfff" for character in token.content):
+        try:
+            encoded = token.content.encode()
+        except UnicodeEncodeError:
             defects.append(f"added token {token.content!r} holds a lone surrogate, which no UTF-8 text does")
             continue
         if not 0 <= token.id <= MAX_TOKEN_ID:
@@ -464,7 +472,6 @@ def _added_token_defects(spec: TokenizerSpec) -> list[str]:
             defects.append(f"added token {token.content!r} appears more than once")
         elif ids.setdefault(token.id, token) is not token:
             defects.append(f"added tokens {ids[token.id].content!r} and {token.content!r} share id {token.id}")
-        encoded = token.content.encode()
         if token_of(token.id) not in (None, encoded):
             defects.append(f"added token {token.content!r} has id {token.id}, which is {token_of(token.id)!r} in vocab")
         if id_of(encoded) not in (None, token.id):

@@ -234,3 +234,15 @@ def test_a_token_that_merging_makes_too_comes_out_of_text_but_not_of_untrusted_p
         assert encoder.encode_ordinary("<s>") == [257]
         with pytest.raises(DisallowedSpecialTokenError, match="cannot be encoded as text"):
             encoder.encode_parts([("<s>", False)])
+
+
+def test_what_a_call_names_is_worked_out_once() -> None:
+    encoder = Encoder(byte_spec().with_added_tokens(["<a>", "<b>"]))
+    for named in ("all", ("<a>",), frozenset(["<a>"])):
+        assert encoder.encode("<a>", allowed_special=named) == [256]
+        assert (named, None) in encoder._policies
+    changing = {"<a>"}
+    assert encoder.encode("<a>", allowed_special=changing) == [256]
+    changing.clear()
+    with pytest.raises(DisallowedSpecialTokenError):
+        encoder.encode("<a>", allowed_special=changing)

@@ -33,7 +33,11 @@ def corpus_size(paths: Paths) -> int:
 
 
 def read_corpus(
-    paths: Paths, *, separator: str | None, text_field: str, report: Callable[[int], object] = lambda done: None
+    paths: Paths,
+    *,
+    separator: str | None = DEFAULT_SEPARATOR,
+    text_field: str = "text",
+    report: Callable[[int], object] = lambda done: None,
 ) -> Iterator[Document]:
     """The documents of text, JSON lines and Parquet files, compressed or not. Empty ones are left out.
 

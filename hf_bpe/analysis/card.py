@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from conversion.sentencepiece.piece_merges import merges_of
-from hf_bpe.analysis.findings import Finding, findings_of_token
 from hf_bpe.analysis.merge_tree import MergeNode, merge_trees
 from hf_bpe.analysis.tokens import Entry, Vocabulary, as_encoder
 from hf_bpe.engine import Encoder
@@ -18,6 +17,7 @@ from hf_bpe.errors import UnknownTokenError
 from hf_bpe.pieces import SPACE_SYMBOL, byte_piece
 from hf_bpe.spec import AddedToken, TokenizerSpec
 from hf_bpe.spelling import spelling_of
+from hf_bpe.vocabulary.findings import Finding, findings_of_token
 
 __all__ = ["Card", "Cards", "Tokens"]
 

@@ -18,6 +18,7 @@ from hf_bpe.engine import Encoder, SpecialTokens
 from hf_bpe.errors import BorderError
 from hf_bpe.pieces import SPACE_SYMBOL
 from hf_bpe.streaming.added import AddedTokens
+from hf_bpe.utf8 import begins_text
 
 __all__ = ["Search"]
 
@@ -134,7 +135,7 @@ class Search:
             for token, token_id in tables.starting_with(content[place:]):
                 self._count()
                 behind = token[len(content) - place :]
-                if _is_beginning(behind) and (not head or self._stay(head[-1], token_id)):
+                if begins_text(behind) and (not head or self._stay(head[-1], token_id)):
                     candidates.append(((*head, token_id), behind))
         self._try_all([((*way.head, *ids), behind.decode()) for ids, behind in candidates if _is_text(behind)])
         for ids, behind in candidates:
@@ -182,7 +183,7 @@ class Search:
     def _neighbours(self, last: int, added: bytes, part: bytes) -> Iterator[tuple[int, bytes]]:
         """Tokens that stay beside the last one when merged, as (id, bytes behind the text)."""
         for token, token_id in self._tables.within_characters if part else self._tables.by_length:
-            if _is_beginning(part + token) and self._stay(last, token_id):
+            if begins_text(part + token) and self._stay(last, token_id):
                 yield token_id, added + token
 
     def _stay(self, left: int, right: int) -> bool:
@@ -209,15 +210,6 @@ def _split_characters(content: bytes) -> tuple[str, bytes]:
     """The whole characters, and the bytes behind them, which are the beginning of one."""
     text, used = utf_8_decode(content, "strict", False)
     return text, content[used:]
-
-
-def _is_beginning(content: bytes) -> bool:
-    """Whether some text begins with these bytes."""
-    try:
-        _split_characters(content)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_text(content: bytes) -> bool:

@@ -47,6 +47,7 @@ _COMMANDS = {
     "resize": ("resize", "hf-bpe resize my-model --tokenizer my-new-tokenizer --init pieces --dry-run"),
     "extend": ("extend", "hf-bpe extend my-tokenizer extended --corpus greek.txt --tokens 500"),
     "prune": ("prune", "hf-bpe prune my-tokenizer pruned --script Cyrillic --corpus text.txt --vocab-size 24000"),
+    "replace": ("replace", "hf-bpe replace my-tokenizer new --token ' SolidGoldMagikarp= Magikarp'"),
     "rename": ("rename", "hf-bpe rename my-tokenizer renamed --token '<|reserved_0|>=<|tool|>'"),
     "audit": ("audit", "hf-bpe audit my-model --model my-model --corpus text.txt"),
     "push": ("push", "hf-bpe push my-tokenizer me/my-tokenizer --private"),

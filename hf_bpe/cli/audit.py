@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,30 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from conversion.verification.corpus import DEFAULT_SEPARATOR, read_corpus
-from hf_bpe.cli.console import out, print_json
-from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Texts, Tokenizer, load
-from hf_bpe.editing import Audit, AuditedToken
+from conversion.json_text import indented
+from conversion.verification.corpus import corpus_size
+from hf_bpe.cli.console import out, print_json, show_plan, tell_written
+from hf_bpe.cli.corpora import read_texts
+from hf_bpe.cli.files import refuse_existing
+from hf_bpe.cli.options import (
+    DryRun,
+    Force,
+    Json,
+    LoadedPattern,
+    Quiet,
+    SourceFormat,
+    SpecialIds,
+    TextField,
+    Texts,
+    Tokenizer,
+    load,
+)
+from hf_bpe.editing import Audit, Rows
 from hf_bpe.editing import audit as audit_spec
 from hf_bpe.editing.audit import rows_of_model
+from hf_bpe.files import write_atomically
+from hf_bpe.spec import TokenizerSpec
+from hf_bpe.vocabulary.shown import shown_some
 
 __all__ = ["audit"]
 
@@ -36,29 +55,59 @@ def audit(
             help="An id whose row is known to be untrained (repeatable); default: those no text has.",
         ),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Write all of it as JSON, beside the table."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many tokens of each kind to show.")] = 10,
+    text_field: TextField = "text",
     source_format: SourceFormat = None,
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
+    dry_run: DryRun = False,
+    quiet: Quiet = False,
     as_json: Json = False,
+    force: Force = False,
 ) -> None:
     """Show what is odd about the tokens: no text has them, they hold parts of characters, their rows look untrained."""
+    if output is not None and not dry_run:
+        refuse_existing(output, force)
+    size = corpus_size(corpus) if corpus else 0
     spec = load(tokenizer, source_format, pattern, special_token)
-    texts = None if not corpus else (d.text for d in read_corpus(corpus, separator=DEFAULT_SEPARATOR, text_field="text"))
-    embedding, head = (None, None) if model is None else rows_of_model(model, spec.n_vocab)
+    matrices = () if model is None else rows_of_model(model, spec.n_vocab)
+    if not (quiet or as_json):
+        _show_plan(tokenizer, spec, matrices, size, output, dry_run=dry_run)
+    if dry_run:
+        return
+    texts = read_texts(corpus, text_field, quiet=quiet, doing="counting") if corpus else None
+    embedding, head = matrices or (None, None)
     found = audit_spec(spec, corpus=texts, embedding=embedding, head=head, untrained=untrained or None)
+    if output is not None:
+        write_atomically(output.parent, {output.name: (indented(found.to_dict()) + "\n").encode()})
     if as_json:
         print_json(found.to_dict())
     else:
-        _print(found, limit)
+        _print(spec, found, limit)
+    if output is not None and not quiet:
+        tell_written((output,))
 
 
-def _print(found: Audit, limit: int) -> None:
+def _show_plan(
+    tokenizer: Path, spec: TokenizerSpec, matrices: Sequence[Rows | None], size: int, output: Path | None, *, dry_run: bool
+) -> None:
+    lines = [f"{tokenizer}: {spec.vocab_size:,} tokens"]
+    lines += (f"model: {matrix.name}, {matrix.count:,} rows" for matrix in matrices if matrix is not None)
+    lines += [f"corpus: {size:,} bytes"] if size else []
+    lines.append(f"to write: {output}" if output is not None else "nothing is written")
+    show_plan("\n".join(lines), "", dry_run=dry_run, yes=True)
+
+
+def _print(spec: TokenizerSpec, found: Audit, limit: int) -> None:
     table = Table(title=f"{found.vocab_size:,} tokens", title_justify="left")
     for column in ("finding", "tokens", "such as"):
         table.add_column(column, justify="right" if column == "tokens" else "left")
     for finding, count in found.counts.items():
-        shown = ", ".join(map(_shown, found.of(finding)[:limit]))
+        shown = shown_some(spec, [token.id for token in found.of(finding)], limit)
         table.add_row(finding, f"{count:,}", Text(shown, overflow="fold"))
     if found.ids_without_token:
         table.add_row(
@@ -69,11 +118,6 @@ def _print(found: Audit, limit: int) -> None:
     table.add_row(
         "differ in case or space",
         f"{found.groups_of_twins:,}",
-        Text("groups, such as " + " ".join(found.twins[0]) if found.twins else ""),
+        Text("groups, such as " + " ".join(found.twins[0][:limit]) if found.twins else ""),
     )
     out.print(table)
-
-
-def _shown(token: AuditedToken) -> str:
-    text = token.token if len(token.token) <= 30 else f"{token.token[:27]}..."
-    return f"{text} ({token.id})"

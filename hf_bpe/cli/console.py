@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import typer
@@ -11,7 +13,7 @@ from rich.markup import escape
 
 from hf_bpe.cli.wording import as_options
 
-__all__ = ["err", "message_of", "out", "print_error", "print_json", "print_warning"]
+__all__ = ["err", "message_of", "out", "print_error", "print_json", "print_warning", "show_plan", "tell_written"]
 
 out = Console(highlight=False, emoji=False)  # a message with :x: in it is no cross
 err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
@@ -30,6 +32,29 @@ def print_error(message: str) -> None:
 def print_warning(message: str) -> None:
     """Say what to know about a result."""
     err.print(f"[bold yellow]warning:[/] {escape(as_options(message))}")
+
+
+def show_plan(plan: str, question: str, *, dry_run: bool, yes: bool, by_default: bool = True) -> None:
+    """Show what will be done: the result of a dry run, else something to know before. On a terminal, ask; `typer.Exit` where it is no.
+
+    Where nobody sits at a terminal, or who sits there said `--yes`, it goes on unasked.
+    """
+    (out if dry_run else err).print(as_options(plan), soft_wrap=True, markup=False)
+    if dry_run or yes or not _is_interactive():
+        return
+    if not typer.confirm(question, default=by_default, err=True):
+        tell_written(())
+        raise typer.Exit(1)
+
+
+def _is_interactive() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def tell_written(paths: Iterable[object]) -> None:
+    """Say what was written."""
+    names = ", ".join(map(str, paths))
+    err.print(f"wrote {names}" if names else "nothing was written", markup=False)
 
 
 def message_of(error: Exception) -> str:

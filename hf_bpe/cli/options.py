@@ -17,16 +17,20 @@ __all__ = [
     "Force",
     "Json",
     "LoadedPattern",
+    "Quiet",
     "Ray",
     "SourceFormat",
     "SpecialIds",
     "Target",
     "TargetFormat",
+    "TextField",
     "Texts",
     "Tokenizer",
+    "Yes",
     "load",
     "load_any",
     "load_options",
+    "old_and_new",
 ]
 
 FORMAT_NAMES = ", ".join(conversion.formats())
@@ -70,7 +74,10 @@ Texts = Annotated[
         "--corpus", show_default=False, help="Text, .jsonl or .parquet: what is learnt from, and counted (repeatable)."
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
+TextField = Annotated[str, typer.Option(help="The field or column that holds the text.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and write nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only on a terminal anybody is asked.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no question, no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Ray = Annotated[
     str | None,
@@ -116,3 +123,21 @@ def _name_and_id(given: str) -> tuple[str, int]:
     if not name or not number.isdecimal():
         raise typer.BadParameter(f"{given!r} is not NAME=ID, such as '<|endoftext|>=50256'", param_hint="--special-token")
     return name, int(number)
+
+
+def old_and_new(given: Sequence[str]) -> dict[str, str]:
+    """`OLD=NEW` options as a mapping. OLD may begin with =, and holds no other.
+
+    >>> old_and_new(["<|reserved_0|>=<|tool|>", "==x"])
+    {'<|reserved_0|>': '<|tool|>', '=': 'x'}
+    """
+    found: dict[str, str] = {}
+    for pair in given:
+        place = pair.find("=", 1)
+        if place < 0 or place == len(pair) - 1:
+            raise typer.BadParameter(f"{pair!r} is not OLD=NEW, such as '<|reserved_0|>=<|tool|>'", param_hint="--token")
+        old, new = pair[:place], pair[place + 1 :]
+        if old in found:
+            raise typer.BadParameter(f"{old!r} is named twice; give it one new text", param_hint="--token")
+        found[old] = new
+    return found

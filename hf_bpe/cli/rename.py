@@ -6,21 +6,23 @@ from typing import Annotated
 
 import typer
 
-from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.edited import write_edited
-from hf_bpe.cli.files import refuse_existing, target_format
+from hf_bpe.cli.edited import Edit, How, carry_out
 from hf_bpe.cli.options import (
     DryRun,
     Force,
     Json,
     LoadedPattern,
+    Quiet,
     SourceFormat,
     SpecialIds,
     Target,
     TargetFormat,
     Tokenizer,
+    Yes,
     load,
+    old_and_new,
 )
+from hf_bpe.editing import IdMap
 
 __all__ = ["rename"]
 
@@ -39,33 +41,18 @@ def rename(
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
     dry_run: DryRun = False,
+    yes: Yes = False,
+    quiet: Quiet = False,
     as_json: Json = False,
     force: Force = False,
 ) -> None:
     """Give added tokens other texts and leave them their ids: so reserved ones come into use. No row of a model changes."""
-    to = target_format(target, to)
-    if not dry_run:
-        refuse_existing(target, force)
+    how = How.of(target, to, dry_run=dry_run, yes=yes, quiet=quiet, as_json=as_json, force=force)
+    names = old_and_new(token)
     spec = load(tokenizer, source_format, pattern, special_token)
-    names = dict(map(_old_and_new, token))
     renamed = spec.with_renamed_tokens(names)
-    paths = [] if dry_run else write_edited(renamed, target, to, tokenizer, renamed=names)
-    ids = {old: next(t.id for t in renamed.added_tokens if t.content == new) for old, new in names.items()}
-    if as_json:
-        print_json(
-            {
-                "renamed": [{"id": ids[old], "old": old, "new": new} for old, new in names.items()],
-                "files": list(map(str, paths)),
-            }
-        )
-        return
-    for old, new in names.items():
-        err.print(f"{ids[old]}: {old} -> {new}", markup=False)
-    err.print("nothing was written" if dry_run else f"wrote {', '.join(map(str, paths))}", markup=False)
-
-
-def _old_and_new(given: str) -> tuple[str, str]:
-    old, _, new = given.partition("=")
-    if not old or not new:
-        raise typer.BadParameter(f"{given!r} is not OLD=NEW, such as '<|reserved_0|>=<|tool|>'", param_hint="--token")
-    return old, new
+    ids = {token.content: token.id for token in renamed.added_tokens}
+    kept = IdMap(spec.n_vocab, spec.n_vocab, {token_id: token_id for token_id in spec.used_ids})
+    lines = [f"renamed: {ids[new]}: {old} -> {new}" for old, new in names.items()]
+    says = {"renamed": [{"id": ids[new], "old": old, "new": new} for old, new in names.items()]}
+    carry_out(Edit("rename", tokenizer, spec, renamed, kept, lines, says, renamed=names), how)

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.options import Json
-from hf_bpe.cli.wording import as_options
+from hf_bpe.cli.console import err, print_json, show_plan, tell_written
+from hf_bpe.cli.options import DryRun, Json, Quiet, Yes
 from hf_bpe.editing import IdMap, plan_resize
 
 __all__ = ["resize"]
@@ -75,8 +74,9 @@ def resize(
     copy: Annotated[
         bool, typer.Option("--copy", help="Copy the files that stay the same; else they become hard links where that works.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and write nothing.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no progress.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Make a model fit another tokenizer: its embedding, head, configuration and tokenizer files, in one step.
@@ -98,9 +98,11 @@ def resize(
         link=not copy,
     )
     if not quiet and not as_json:
-        err.print(as_options(plan.summary()), markup=False)
+        replaces = plan.target == plan.model
+        question = "Replace the model?" if replaces else "Write this folder?"
+        show_plan(plan.summary(), question, dry_run=dry_run, yes=yes, by_default=not replaces)
     record = plan.to_dict() if dry_run else plan.apply(progress=not quiet and err.is_terminal)
     if as_json:
         print_json(record)
     elif not quiet:
-        err.print("nothing was written" if dry_run else f"wrote {plan.target}", markup=False)
+        tell_written(() if dry_run else (plan.target,))

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from hf_bpe.editing.audit import Audit, AuditedToken, Rows, audit
+from hf_bpe.editing.blocks import with_block
 from hf_bpe.editing.effect import Effect, effect_on
 from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.prune import Pruned, prune
+from hf_bpe.editing.replace import Replaced, replace_tokens
 from hf_bpe.editing.resize import ResizePlan, plan_resize
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "IdMap",
     "Made",
     "Pruned",
+    "Replaced",
     "ResizePlan",
     "Rows",
     "audit",
@@ -30,4 +33,6 @@ __all__ = [
     "id_map_between",
     "plan_resize",
     "prune",
+    "replace_tokens",
+    "with_block",
 ]

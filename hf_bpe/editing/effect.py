@@ -24,13 +24,17 @@ class Change:
     before: tuple[str, ...]
     after: tuple[str, ...]
 
+    def is_like(self, other: Change) -> bool:
+        """Whether the same tokens became the same tokens."""
+        return (self.before, self.after) == (other.before, other.after)
+
 
 @dataclass
 class Effect:
     """What an edit does to the texts of a corpus.
 
     texts, changed: how many there are, and how many have other ids than before (those of tokens that only got another number are the
-        same). tokens_before, tokens_after: ids in all. examples: the first few changes.
+        same). tokens_before, tokens_after: ids in all. examples: the first few changes, each of another kind.
     """
 
     texts: int = 0
@@ -82,7 +86,9 @@ def effect_on(
                 continue
             effect.changed += 1
             if len(effect.examples) < examples:
-                effect.examples.append(_first_change(text, before, after))
+                change = _first_change(text, before, after)
+                if not any(change.is_like(other) for other in effect.examples):
+                    effect.examples.append(change)
     return effect
 
 

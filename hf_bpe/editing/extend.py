@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import regex
 
 from hf_bpe.editing.id_map import IdMap
 from hf_bpe.editing.matching import id_map_between
+from hf_bpe.editing.new_pieces import scores_below, sets_free
 from hf_bpe.editing.symbols import SymbolWords
 from hf_bpe.engine import Encoder
 from hf_bpe.engine.backends import EngineName
@@ -101,15 +100,20 @@ def _contents(spec: TokenizerSpec) -> dict[int, bytes]:
 
 
 def _forbids(spec: TokenizerSpec, longest: int | None) -> Callable[[Sequence[int]], bool]:
-    """What says of a run of old ids that it shall be no token: one that is there, is too long, or has a part that merges with nothing."""
+    """What says of a run of old ids that it shall be no token: one that is there, is too long, has a part that merges with
+    nothing, or would have another piece made.
+    """
     bytes_of = _contents(spec)
     known = {*spec.vocab, *(token.content.encode() for token in spec.added_tokens)}
     pieces = spec.sentencepiece.pieces if spec.sentencepiece is not None else ()
     alone = {number for number, piece in enumerate(pieces) if piece.kind != "normal"}
+    frees = sets_free(spec.sentencepiece) if spec.sentencepiece is not None else lambda content: None
 
     def forbids(ids: Sequence[int]) -> bool:
         content = b"".join([bytes_of[token_id] for token_id in ids])
-        return content in known or (longest is not None and len(content) > longest) or not alone.isdisjoint(ids)
+        if content in known or (longest is not None and len(content) > longest) or not alone.isdisjoint(ids):
+            return True
+        return frees(content.decode("utf-8", "replace")) is not None
 
     return forbids
 
@@ -151,20 +155,5 @@ def _with_pieces(spec: TokenizerSpec, rules: SentencePieceRules, learnt: dict[in
     """The pieces with new ones behind, whose scores are lower than all others. Ids in between that are no pieces become control pieces."""
     names = {token.id: token.content for token in spec.added_tokens}
     between = [Piece(names.get(n, f"<gap_{n}>"), kind="control") for n in range(len(rules.pieces), spec.n_vocab)]
-    # Single characters are made by no merge; their scores may be anything, such as -1e9.
-    score = min((piece.score for piece in rules.pieces if piece.kind == "normal" and len(piece.content) > 1), default=0.0)
-    new = []
-    for content in learnt.values():
-        score = _below(score)
-        new.append(Piece(content.decode(), score))
+    new = [Piece(content.decode(), score) for content, score in zip(learnt.values(), scores_below(rules), strict=False)]
     return replace(rules, pieces=(*rules.pieces, *between, *new))
-
-
-def _below(score: float) -> float:
-    """A lower score that 32 bits hold exactly: a whole one, while there are.
-
-    >>> _below(-3.5), _below(-1e9)
-    (-5.0, -1000000064.0)
-    """
-    whole = math.floor(score) - 1.0
-    return whole if whole >= -(2**24) else float(np.nextafter(np.float32(score), np.float32(-np.inf)))

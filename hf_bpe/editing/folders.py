@@ -10,17 +10,16 @@ import secrets
 import shutil
 import signal
 import threading
-import zlib
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.errors import EditError
+from hf_bpe.editing.checkpoint.checked_file import CheckedFile, Disk, blocks_of
 from hf_bpe.files import sync_folder
 
 __all__ = ["carry_over", "new_folder"]
 
-_READ_BYTES = 1 << 24
 _RENAME_EXCHANGE = 2  # of linux/fs.h
 _AT_FDCWD = -100  # of fcntl.h
 _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
@@ -63,8 +62,8 @@ def _told_of(staging: Path, place: Path) -> Iterator[None]:
         raise type(error)(error.errno, f"{error.strerror}; nothing was changed", where) from error
 
 
-def carry_over(source: Path, target: Path, *, link: bool) -> None:
-    """Give a file another name: a hard link where the file system has them, else a copy that is compared with the original."""
+def carry_over(source: Path, target: Path, disk: Disk, *, link: bool) -> None:
+    """Give a file another name: a hard link where the file system has them, else a copy, which is compared."""
     source = source.resolve()
     if link:
         try:
@@ -73,26 +72,10 @@ def carry_over(source: Path, target: Path, *, link: bool) -> None:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-    with source.open("rb") as reading, target.open("xb") as writing:
-        checksum = 0
-        while block := reading.read(_READ_BYTES):
-            writing.write(block)
-            checksum = zlib.crc32(block, checksum)
-        writing.flush()
-        os.fsync(writing.fileno())
+    with FileIO(source) as reading, CheckedFile(target, disk) as writing:
+        for block in blocks_of(reading, 0, os.fstat(reading.fileno()).st_size):
+            writing.append(block)
     shutil.copystat(source, target)
-    if _checksum(target) != checksum:
-        raise EditError(
-            f"{source}: its copy reads back other than it was written, so the disk is at fault; nothing was changed"
-        )
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while block := file.read(_READ_BYTES):
-            checksum = zlib.crc32(block, checksum)
-    return checksum
 
 
 def _put(staging: Path, place: Path, *, replaces: bool) -> None:

@@ -10,11 +10,12 @@ from hf_bpe.editing.derivations import Derivations
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.selection import fixed_ids, ids_named, leaves, of_scripts
 from hf_bpe.engine import Encoder
-from hf_bpe.errors import EditError, some
+from hf_bpe.errors import EditError
 from hf_bpe.pieces import Piece, SentencePieceRules
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.vocabulary.shown import shown_some, tokens_by_id
 
-__all__ = ["Pruned", "prune"]
+__all__ = ["Pruned", "prune", "without_ids"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def prune(
     gone |= _least_used(spec, corpus or (), derivations, gone, kept, min_count, vocab_size)
     if not gone:
         raise EditError("no token is to be removed: no rule was given, or none applies")
-    return _without(spec, gone, frozenset(taken_along), compact)
+    return without_ids(spec, gone, frozenset(taken_along), compact=compact)
 
 
 def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int | None, corpus: object) -> None:
@@ -99,7 +100,7 @@ def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int |
 def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], fixed: frozenset[int]) -> None:
     if not conflict:
         return
-    shown = some([repr(spec.token_bytes(token_id)) for token_id in sorted(conflict)])
+    shown = shown_some(spec, sorted(conflict), 5)
     if conflict & named & fixed:
         raise EditError(f"these must stay, as texts are made of them or they stand for what is no token: {shown}")
     raise EditError(f"these are to be kept, but are made of tokens that are to be removed, or are among them: {shown}")
@@ -132,9 +133,9 @@ def _least_used(
     return more
 
 
-def _without(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int], compact: bool) -> Pruned:
-    added = {token.id: token.content.encode() for token in spec.added_tokens}
-    token_of = added | {token_id: token for token, token_id in spec.vocab.items()}
+def without_ids(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int] = frozenset(), *, compact: bool) -> Pruned:
+    """The tokenizer without these ids, which no others are made with and which may go. taken_along, compact: as in `prune`."""
+    token_of = tokens_by_id(spec)
     left = sorted(token_of.keys() - gone)
     new_ids = {old: new for new, old in enumerate(left)} if compact else {old: old for old in left}
     tokens = tuple(replace(token, id=new_ids[token.id]) for token in spec.added_tokens if token.id in new_ids)

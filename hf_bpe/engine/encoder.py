@@ -480,7 +480,7 @@ class Encoder:
         policy = self._policies.get(sets) or self._engine.policy(*sets)
         if len(self._policies) < _POLICIES_KEPT:  # a caller with endless different sets must not make memory grow
             self._policies[sets] = policy
-            if isinstance(allowed_special, str | tuple) and isinstance(disallowed_special, str | tuple):
+            if all(isinstance(given, _UNCHANGEABLE) for given in (allowed_special, disallowed_special)):
                 self._policies[allowed_special, disallowed_special] = policy
         return policy
 
@@ -491,6 +491,10 @@ class Encoder:
         # A misspelt name would let text through, or turn a special token into text, without a word.
         refuse_unknown(chosen, self._specials, f"{argument}: ")
         return chosen
+
+
+_UNCHANGEABLE = (str, tuple, frozenset, type(None))
+"""Arguments that name the same special tokens in every call. With 65,536 tokens, finding out which takes 3 ms."""
 
 
 def _rebuild(spec: TokenizerSpec, engine: EngineName, special: Trust | Mapping[str, Trust]) -> Encoder:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hf_bpe import Encoder, TokenizerSpec, UnknownTokenError
 from hf_bpe.analysis import Cards
-from hf_bpe.analysis.findings import findings_of, findings_of_token
 from hf_bpe.pieces import Piece
+from hf_bpe.vocabulary.findings import findings_of, findings_of_token
 from tests.support.pieces import pieces_spec
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder, cl100k_spec, gpt2_spec, random_specs
 
@@ -50,14 +50,12 @@ def test_a_card_by_brute_force(spec, data):
         i for t, i in spec.vocab.items() if t != content and t.endswith(content)
     }
     assert {entry.id for entry in card.used_in.first} == {spec.vocab[a + b] for a, b in spec.merges if content in (a, b)}
-    assert list(card.findings) == [finding for i, finding in findings_of(Encoder(spec)) if i == token_id]
+    assert list(card.findings) == findings_of(Encoder(spec)).get(token_id, [])
 
 
 def test_findings_of_one_token_are_those_of_the_audit():
     encoder = cl100k_encoder()
-    every = {}
-    for token_id, finding in findings_of(encoder):
-        every.setdefault(token_id, []).append(finding)
+    every = findings_of(encoder)
     for token_id in [*range(0, 100_256, 997), *list(every)[::301], *cl100k_spec().special_tokens.values()]:
         assert findings_of_token(encoder, token_id) == every.get(token_id, [])
 

@@ -1,6 +1,8 @@
 """`hf-bpe prune`, `extend`, `rename`, `audit`."""
 
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -24,7 +26,9 @@ def gpt2_folder(tmp_path_factory):
 
 def test_a_pruned_folder_keeps_its_template_and_says_which_id_became_which(run, gpt2_folder, tmp_path):
     found = run("prune", gpt2_folder, tmp_path / "pruned", "--token", "Ġtheorem")
-    assert "tokens go" in found.stdout
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "gone: ' theorem' (" in found.stderr
+    assert found.stderr.index("gone:") < found.stderr.index("wrote ")
     pruned, id_map = HfBpeTokenizer.from_pretrained(tmp_path / "pruned"), IdMap.load(tmp_path / "pruned.id_map.json")
     assert (pruned.chat_template, pruned.eos_token) == (TEMPLATE, "<|endoftext|>")
     ids = Encoder(gpt2_spec()).encode("the theory", disallowed_special=())
@@ -35,8 +39,14 @@ def test_pruning_by_a_corpus_tells_what_it_does_to_it(run, gpt2_folder, tmp_path
     text = tmp_path / "text.txt"
     text.write_text("hello world, hello words " * 50, "utf-8")
     arguments = ("prune", gpt2_folder, tmp_path / "x.json", "--to", "tokenizer.json", "--corpus", text, "--vocab-size", 40_000)
-    assert "nothing was written" in run(*arguments, "--dry-run").stderr
+    planned = run(*arguments, "--dry-run")
+    assert "nothing was written" in planned.stderr
+    assert sorted(tmp_path.iterdir()) == [text]
+    (size,) = re.findall(r"x\.json: ([\d,]+) bytes", planned.stdout)
+    dry = json.loads(run(*arguments, "--dry-run", "--json").stdout)
     record = json.loads(run(*arguments, "--json").stdout)
+    assert dry == record == json.loads((tmp_path / "x.json.record.json").read_text())
+    assert int(size.replace(",", "")) == record["files"][0]["bytes"] == (tmp_path / "x.json").stat().st_size
     assert record["vocab_size"] == 40_000
     assert record["effect"]["changed"] == 0
     assert len(record["removed"]) == 10_257
@@ -48,10 +58,14 @@ def test_pruning_by_a_corpus_tells_what_it_does_to_it(run, gpt2_folder, tmp_path
 def test_extending_learns_tokens_and_adds_those_that_are_given(run, gpt2_folder, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("ὁ λόγος ἦν " * 20, "utf-8")
-    options = ("--corpus", text, "--tokens", 5, "--add-special", "<|tool|>", "--add-block", "image=3", "--add", "Ωmega", "-q")
+    options = ("--corpus", text, "--tokens", 5, "--add-special", "<|tool|>", "--add-block", "image=3", "--add", "Ωmega")
     found = run("extend", gpt2_folder, tmp_path / "more", *options)
-    assert "10 tokens are new, 50,267 in all" in found.stdout
-    assert "1 of 1 texts changes" in found.stdout
+    assert "tokens: 50,257 -> 50,267; 50,257 kept (0 with another id), 0 gone, 10 new" in found.stderr
+    assert "1 of 1 texts changes" in found.stderr
+    record = json.loads((tmp_path / "more.record.json").read_text())
+    assert record["added"]["50262"] == "<|tool|>"
+    assert record["blocks"] == {"image": {"first": 50263, "count": 3}}
+    assert record["tokens"] == {"kept": 50257, "moved": 0, "gone": 0, "new": 10}
     spec = conversion.load(tmp_path / "more")
     assert Encoder(spec).encode("<|image_2|><|tool|>", allowed_special="all") == [50265, 50262]
     assert IdMap.load(tmp_path / "more.id_map.json").made.keys() == {*range(50257, 50267)}
@@ -75,12 +89,102 @@ def test_what_is_there_already_is_not_added_again(run, gpt2_folder, tmp_path):
     assert "are there already" in run("extend", gpt2_folder, tmp_path / "more", "--add-special", "<|endoftext|>").stderr
 
 
+def test_a_block_is_one_range(fails, gpt2_folder, tmp_path):
+    options = ("--add-special", "<|image_1|>", "--add-block", "image=3")
+    assert "'image' are there already: <|image_1|>" in fails("extend", gpt2_folder, tmp_path / "more", *options)
+
+
+def test_a_replaced_token_gives_its_id_to_another(run, fails, gpt2_folder, tmp_path):
+    listed = tmp_path / "tokens.tsv"
+    text = tmp_path / "text.txt"
+    text.write_text("a theorem and qzvk", "utf-8")
+    target = tmp_path / "new"
+    listed.write_text(" SolidGoldMagikarp\t qzvk\n", "utf-8")
+    refused = fails("replace", gpt2_folder, target, "--tokens", listed)
+    assert "b' q' b'z' b'v' b'k', and a merge joins two; put b' qz', b' qzv' in the place of other tokens" in refused
+    listed.write_text("Ġtheorem\t qz\nĠinformants\t qzv\n SolidGoldMagikarp\t qzvk\n", "utf-8")
+    found = run("replace", gpt2_folder, target, "--tokens", listed, "--corpus", text)
+    assert "replaced: 43453: ' SolidGoldMagikarp' -> ' qzvk'" in found.stderr
+    assert "1 of 1 texts changes" in found.stderr
+    assert Encoder(conversion.load(target)).encode(" qzvk") == [43453]
+    assert dict(IdMap.load(tmp_path / "new.id_map.json").made).keys() == IdMap.load(tmp_path / "new.id_map.json").gone
+    listed.write_text("Ġtheorem", "utf-8")
+    assert "line 1 is not a token, a tab," in fails("replace", gpt2_folder, tmp_path / "x", "--tokens", listed)
+    warned = run("replace", gpt2_folder, tmp_path / "x", "--token", "Ġinformants=Ġq", "--dry-run")
+    assert "Ġ is that letter" in warned.stderr
+
+
 def test_a_renamed_token_keeps_its_id_and_its_role(run, gpt2_folder, tmp_path):
     found = run("rename", gpt2_folder, tmp_path / "renamed", "--token", "<|endoftext|>=<|end|>")
     assert "50256: <|endoftext|> -> <|end|>" in found.stderr
     renamed = HfBpeTokenizer.from_pretrained(tmp_path / "renamed")
     assert (renamed.eos_token, renamed.eos_token_id) == ("<|end|>", 50256)
     assert "is not OLD=NEW" in run("rename", gpt2_folder, tmp_path / "x", "--token", "a").stderr
+
+
+def test_a_model_follows_a_renamed_token_by_the_id_map(run, gpt2_folder, tmp_path):
+    run("rename", gpt2_folder, tmp_path / "renamed", "--token", "<|endoftext|>=<|end|>", "-q")
+    id_map = IdMap.load(tmp_path / "renamed.id_map.json")
+    assert (dict(id_map.kept), id_map.gone, dict(id_map.made)) == ({i: i for i in range(50257)}, frozenset(), {})
+
+
+@pytest.mark.parametrize(("answer", "options", "written"), [("n", (), False), ("y", (), True), ("", ("--yes",), True)])
+def test_on_a_terminal_the_command_asks_before_it_writes(run, tokenizer, tmp_path, monkeypatch, answer, options, written):
+    monkeypatch.setattr("hf_bpe.cli.console._is_interactive", lambda: True)
+    target = tmp_path / "new" / "tokenizer.json"
+    found = run("extend", tokenizer, target, "--add-special", "<|tool|>", *options, stdin=f"{answer}\n".encode())
+    assert ("Write these files?" in found.output) == (not options)
+    assert found.exit_code == (0 if written else 1)
+    assert target.exists() == target.parent.exists() == written
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer.json.id_map.json", "tokenizer.json.record.json"])
+def test_nothing_is_written_over_unless_forced(run, fails, tokenizer, tmp_path, name):
+    target = tmp_path / "new" / "tokenizer.json"
+    target.parent.mkdir()
+    (target.parent / name).write_text("before")
+    arguments = ("extend", tokenizer, target, "--add-special", "<|tool|>")
+    assert "exists; choose another name" in fails(*arguments)
+    assert (target.parent / name).read_text() == "before"
+    assert run(*arguments, "--force").exit_code == 0
+    assert (target.parent / name).read_text() != "before"
+
+
+def test_a_tokenizer_may_be_replaced_by_its_edited_self(run, gpt2_folder, tmp_path):
+    shutil.copytree(gpt2_folder, tmp_path / "own")
+    (tmp_path / "own" / "config.json").write_text('{"model_type": "gpt2"}')
+    assert run("extend", tmp_path / "own", tmp_path / "own", "--add-special", "<|tool|>", "--force").exit_code == 0
+    assert (tmp_path / "own" / "config.json").read_text() == '{"model_type": "gpt2"}'
+    assert conversion.load(tmp_path / "own").special_tokens["<|tool|>"] == 50257
+
+
+def test_what_cannot_be_written_is_refused_by_the_plan(fails, gpt2_folder, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "tokenizer.json").write_text("{}")
+    options = ("--to", "vocab-merges", "--force")
+    assert "would be read in place" in fails("extend", gpt2_folder, tmp_path / "out", "--add-special", "<|x|>", *options)
+
+
+def test_the_field_of_a_corpus_can_be_named(run, gpt2_folder, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"content": "qz qz"}\n' * 3)
+    options = ("--corpus", rows, "--text-field", "content", "--dry-run")
+    found = run("extend", gpt2_folder, tmp_path / "x", "--tokens", 1, *options)
+    assert "3 of 3 texts change: " in found.stdout
+    assert "corpus: 0 of 3" in run("prune", gpt2_folder, tmp_path / "x", "--min-count", 1, *options).stdout
+    assert "unused" in run("audit", gpt2_folder, *options[:-1]).stdout
+
+
+def test_the_audit_says_what_it_reads_and_can_write_it_all(run, fails, tokenizer, tmp_path):
+    target = tmp_path / "audit.json"
+    planned = run("audit", tokenizer, "--output", target, "--dry-run")
+    assert "320 tokens" in planned.stdout
+    assert f"to write: {target}" in planned.stdout
+    assert not target.exists()
+    found = run("audit", tokenizer, "--output", target)
+    assert f"wrote {target}" in found.stderr
+    assert json.loads(target.read_text()) == json.loads(run("audit", tokenizer, "--json").stdout)
+    assert "exists" in fails("audit", tokenizer, "--output", target)
 
 
 def test_auditing_a_model_names_the_rows_that_look_untrained(run, gpt2_folder, tmp_path):

@@ -10,6 +10,7 @@ import random
 import resource
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,8 @@ import pytest
 
 from hf_bpe import EditError, FormatError
 from hf_bpe.editing import IdMap, folders, plan_resize
-from hf_bpe.editing.checkpoint import writing
+from hf_bpe.editing.checkpoint import checked_file
+from hf_bpe.editing.checkpoint.checked_file import CheckedFile
 from tests.editing import models
 from tests.editing.models import content, llama, new_spec, old_spec, pruned_spec, save_model, save_tokenizer
 
@@ -191,7 +193,7 @@ def test_a_shard_that_changes_after_the_plan_is_noticed(model: Path, new: Path) 
 
 def test_a_disk_that_gives_back_other_bytes_is_noticed(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = content(model.parent)
-    read_exactly = writing.read_exactly
+    read_exactly = checked_file.read_exactly
     blocks = 0
 
     def spoilt(file: Any, target: memoryview) -> None:
@@ -201,17 +203,40 @@ def test_a_disk_that_gives_back_other_bytes_is_noticed(model: Path, new: Path, m
             blocks += 1
             target[len(target) // 2] ^= blocks == 5
 
-    monkeypatch.setattr(writing, "read_exactly", spoilt)
+    monkeypatch.setattr(checked_file, "read_exactly", spoilt)
     with pytest.raises(EditError, match="reads back other than it was written"):
         plan_resize(model, new).apply()
     assert content(model.parent) == before
 
 
 def test_a_copy_that_differs_is_noticed(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "_checksum", lambda path: 0)
-    with pytest.raises(EditError, match="its copy reads back other than it was written"):
+    before = content(model.parent)
+    append = CheckedFile.append
+
+    def spoilt(file: CheckedFile, block: memoryview) -> None:
+        if file._path.name == "LICENSE":
+            monkeypatch.setattr(checked_file, "read_exactly", lambda _, target: target.__setitem__(0, target[0] ^ 1))
+        append(file, block)
+
+    monkeypatch.setattr(CheckedFile, "append", spoilt)
+    with pytest.raises(EditError, match="LICENSE reads back other than it was written"):
         plan_resize(model, new, link=False, output=model.parent / "out").apply()
-    assert names_in(model.parent) == ["model", "new"]
+    assert content(model.parent) == before
+
+
+def test_what_the_disk_refuses_late_leaves_the_original(model: Path, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # File systems that give out room late say only then, in the background, that there is none.
+    before, fsync = content(model.parent), os.fsync
+
+    def full(number: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device; nothing was changed"):
+        plan_resize(model, new).apply()
+    assert content(model.parent) == before
 
 
 def test_a_folder_that_was_filled_after_the_plan_is_not_replaced(model: Path, new: Path) -> None:
@@ -270,21 +295,21 @@ def test_a_failure_at_any_write_leaves_the_original_and_nothing_else(
 ) -> None:
     plan = plan_resize(model, new, output=None if replaced else model.parent / "out")
     before = content(model.parent)
-    write = writing._write
+    append = CheckedFile.append
     number = 0
     messages = set()
     while True:
         done = 0
 
-        def fail(file: Any, block: memoryview, at: int = number) -> None:
+        def fail(file: CheckedFile, block: memoryview, at: int = number) -> None:
             nonlocal done
             if done == at:
-                write(file, block[: len(block) // 2])
+                append(file, block[: len(block) // 2])
                 raise failure
             done += 1
-            write(file, block)
+            append(file, block)
 
-        monkeypatch.setattr(writing, "_write", fail)
+        monkeypatch.setattr(CheckedFile, "append", fail)
         try:
             plan.apply()
         except (OSError, KeyboardInterrupt) as error:

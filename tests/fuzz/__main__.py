@@ -58,6 +58,8 @@ def parser() -> argparse.ArgumentParser:
     published.add_argument(
         "--corpus", type=Path, nargs="+", default=[], metavar="FILE", help="documents beside the built-in strings"
     )
+    edited = kinds.add_parser("edits", parents=[texts], help="published vocabularies extended, pruned, with tokens replaced")
+    edited.add_argument("--count", type=int, default=20_000, help="texts (default 20,000)")
     splits = kinds.add_parser("patterns", parents=[common], help="random split patterns, in every engine")
     splits.add_argument("--count", type=int, default=1000, help="how many (default 1,000)")
     read = kinds.add_parser("dialects", parents=[common], help="random texts of patterns, each read as its own engine reads it")
@@ -96,6 +98,11 @@ def run(arguments: argparse.Namespace, tally: Tally) -> None:
         from tests.fuzz import calls  # imports transformers, which takes seconds
 
         calls.run(arguments.count, arguments.seed, tally)
+        return
+    if arguments.kind == "edits":
+        from tests.fuzz import edits  # likewise
+
+        edits.run(arguments.vocabularies, arguments.only, arguments.corpus, arguments.count, arguments.seed, tally)
         return
     if arguments.kind == "tiktoken":
         tiktoken_face.run(arguments.count, arguments.vocabularies, arguments.seed, tally)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -32,10 +32,16 @@ _RUN_BY_ITS_LIBRARY = ("tiktoken", "gpt2", "vocab-merges", "tokenizer.json", "se
 
 def run(folder: Path | None, only: Sequence[str], corpus: Sequence[Path], tally: Tally) -> None:
     """Every format that holds a vocabulary, and every pair of them. Raises `Mismatch`."""
+    for name, spec in published(folder, only):
+        with tempfile.TemporaryDirectory() as place:
+            _check(name, spec, Path(place), corpus, tally)
+
+
+def published(folder: Path | None, only: Sequence[str]) -> Iterator[tuple[str, TokenizerSpec]]:
+    """The vocabularies of packages, and the rank files of a folder, by name."""
     paths = sources(folder) | {"tekken": TEKKEN_FILE}
     for name in only or paths:
-        with tempfile.TemporaryDirectory() as place:
-            _check(name, _load(name, paths[name]), Path(place), corpus, tally)
+        yield name, _load(name, paths[name])
 
 
 def _load(name: str, path: Path) -> TokenizerSpec:

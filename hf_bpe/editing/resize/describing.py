@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hf_bpe.editing.model_folder import FREEZE_LIST, ID_MAP, RECORD
 from hf_bpe.editing.model_ids import CONFIG
+from hf_bpe.editing.resize.decisions import Decisions
 from hf_bpe.editing.starting_rows import describe
 from hf_bpe.errors import some
-
-if TYPE_CHECKING:
-    from hf_bpe.editing.resize.plan import ResizePlan
 
 __all__ = ["as_dict", "as_text"]
 
 
-def as_dict(plan: ResizePlan) -> dict[str, Any]:
+def as_dict(plan: Decisions) -> dict[str, Any]:
     """The plan for programs."""
     after = len(plan.rows.sources)
     return {
@@ -50,7 +48,7 @@ def as_dict(plan: ResizePlan) -> dict[str, Any]:
     }
 
 
-def as_text(plan: ResizePlan) -> str:
+def as_text(plan: Decisions) -> str:
     """The plan for people."""
     data = as_dict(plan)
     tokens, rows = data["tokens"], data["rows"]
@@ -73,7 +71,7 @@ def as_text(plan: ResizePlan) -> str:
     return "\n".join(lines)
 
 
-def _notes(plan: ResizePlan) -> list[str]:
+def _notes(plan: Decisions) -> list[str]:
     """What to know before it is done."""
     notes = list(plan.renumbering.notes)
     if not plan.has_settings:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
+from hf_bpe.engine import Encoder
 from hf_bpe.errors import TrainingError
 from hf_bpe.files import write_atomically
 from hf_bpe.pages import check_target
@@ -20,6 +22,8 @@ from hf_bpe.training.counting.merging import exact_sum
 from hf_bpe.training.report.scripts import script_names, scripts_of
 from hf_bpe.training.report.usage import Merges, Usage, usage_of
 from hf_bpe.training.words import Words
+from hf_bpe.vocabulary.findings import Finding, findings_of, twins
+from hf_bpe.vocabulary.shown import shown, tokens_by_id
 
 __all__ = ["ENDINGS", "TRAINING", "ReportTarget", "TrainingReport", "report_of"]
 
@@ -34,6 +38,7 @@ _BYTES = 256
 _STEP = 1000
 _POINTS = 200
 _SHOWN = 50
+_GROUPS_SHOWN = 20
 _SAVINGS = (0.01, 0.005, 0.002, 0.001, 0.0005)
 
 
@@ -44,7 +49,7 @@ class TrainingReport:
     content: plain data, as `to_json` writes it: `vocabulary`, `texts` (bytes, tokens and bytes per token of each), `curve` (bytes per
     token of each text at up to 200 sizes), `thousands` (what each thousand merges saves), `choice` (from which size on a further
     thousand saves less than a given share), `merges` (how often each was done), `token_lengths`, `longest_tokens`, `usage` (how many
-    tokens are rare), `scripts`.
+    tokens are rare), `audit` (odd tokens, as `hf-bpe audit` finds them in a vocabulary), `scripts`.
     """
 
     content: Mapping[str, Any]
@@ -105,6 +110,7 @@ def report_of(
             "token_lengths": _lengths(spec),
             "longest_tokens": _longest(spec, trained),
             "usage": _rare(spec, trained),
+            "audit": _audit(spec, trained),
             "scripts": _scripts(trained),
         }
     )
@@ -203,6 +209,28 @@ def _rare(spec: TokenizerSpec, usage: Usage) -> dict[str, int]:
     }
 
 
+def _audit(spec: TokenizerSpec, usage: Usage) -> dict[str, Any]:
+    """Odd tokens, by what is odd: how many, and the first few of each."""
+    found: defaultdict[Finding, list[int]] = defaultdict(list)
+    for token_id, findings in findings_of(Encoder(spec), usage.tokens).items():
+        for finding in findings:
+            found[finding].append(token_id)
+    texts = {token_id: shown(token) for token_id, token in tokens_by_id(spec).items()}
+    alike = twins(spec)
+    return {
+        "findings": {
+            finding: {
+                "tokens": len(found[finding]),
+                "first": [{"id": token_id, "token": texts[token_id]} for token_id in found[finding][:_SHOWN]],
+            }
+            for finding in get_args(Finding)
+            if finding in found
+        },
+        "groups_that_differ_in_case_or_space": len(alike),
+        "largest_groups": [[texts[token_id] for token_id in group] for group in alike[:_GROUPS_SHOWN]],
+    }
+
+
 def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
     words = usage.words
     script, lengths = scripts_of(words), words.lengths
@@ -219,13 +247,3 @@ def _scripts(usage: Usage) -> dict[str, dict[str, Any]]:
                 "tokens_per_word": round(tokens / float(counts.sum()), 4),
             }
     return dict(sorted(sizes.items(), key=lambda item: -item[1]["share_of_bytes"]))
-
-
-def shown(token: bytes) -> str:
-    r"""A token for people: what is not UTF-8, or not visible, escaped.
-
-    >>> shown(b"caf\xc3\n")
-    'caf\\xc3\\n'
-    """
-    text = token.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

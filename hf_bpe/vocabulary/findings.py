@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import regex
 
@@ -13,6 +13,11 @@ from hf_bpe.engine import Encoder
 from hf_bpe.pattern_syntax.possible_pieces import can_be_part_of_a_piece
 from hf_bpe.pieces import SPACE_SYMBOL, piece_bytes
 from hf_bpe.spec import TokenizerSpec
+from hf_bpe.utf8 import is_within_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["LONG", "UNREACHED", "Finding", "findings_of", "findings_of_token", "twins"]
 
@@ -28,7 +33,8 @@ Finding: TypeAlias = Literal[
     "undertrained",
 ]
 UNREACHED = frozenset[Finding]({"never merged", "split apart", "no text", "reserved"})
-"""What says that no text has a token, unless it is special and asked for."""
+"""Findings of tokens that no training text has."""
+
 LONG = 40
 """Bytes from which on a token is very long: 189 of the 100,000 of cl100k are, nearly all runs of one character."""
 
@@ -47,27 +53,38 @@ _RESERVED = regex.compile(
 )
 
 
-def findings_of(encoder: Encoder) -> Iterator[tuple[int, Finding]]:
-    """What is to be said of each token, as (id, finding), by id.
+def findings_of(encoder: Encoder, counts: Sequence[int] | NDArray[np.int64] | None = None) -> dict[int, list[Finding]]:
+    """What is to be said of the tokens: id -> findings, of those that have any, by id.
+
+    counts: how often each id is used in some text; then tokens that some text could have, and this one never has, are "unused".
 
     Certain are: "never merged": no merges make it, so no text has it (in a vocabulary that looks pieces up as a whole: they do not,
     and the split never leaves it whole); "split apart": it is merged, but no piece that the split pattern leaves can hold it;
     "no text": it holds bytes that UTF-8 never has; "part of a character". The others are read off the spelling: "very long",
     "personal" (an e-mail address, a page, what looks like a user's name), "reserved".
+
+    >>> found = findings_of(Encoder(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())))
+    >>> found[0xC3], found[0xFF]
+    (['part of a character'], ['no text'])
     """
     spec = encoder.spec
     special = {token.id: token.content for token in spec.added_tokens}
     unmade = _never_merged(encoder)
-    for content, token_id in sorted(_contents(spec), key=lambda item: item[1]):
-        if token_id not in special:
-            yield from ((token_id, finding) for finding in _of_one(spec, content, token_id in unmade))
-    yield from ((token_id, "reserved") for token_id, name in sorted(special.items()) if _RESERVED.search(name))
+    found: dict[int, list[Finding]] = {i: ["reserved"] for i, name in special.items() if _RESERVED.search(name)}
+    for content, token_id in _contents(spec):
+        if token_id in special:
+            continue
+        findings = [*_of_one(spec, content, token_id in unmade)]
+        if counts is not None and not counts[token_id] and UNREACHED.isdisjoint(findings):
+            findings.append("unused")
+        if findings:
+            found[token_id] = findings
+    return dict(sorted(found.items()))
 
 
 def findings_of_token(encoder: Encoder, token_id: int) -> list[Finding]:
     """The same of one token; of a byte piece, a control piece, or the unknown piece there is nothing to say.
 
-    >>> from hf_bpe import TokenizerSpec
     >>> findings_of_token(Encoder(TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=())), 0xF5)
     ['no text']
     """
@@ -128,7 +145,7 @@ def _of_one(spec: TokenizerSpec, content: bytes, is_unmade: bool) -> Iterator[Fi
     is_text = "\ufffd" not in text or "\ufffd".encode() in content
     if is_unmade and not spec.ignore_merges:
         yield "never merged"
-    elif not is_text and not _can_be_in_text(content):
+    elif not is_text and not is_within_text(content):
         yield "no text"
     elif is_text and spec.sentencepiece is None:
         if not can_be_part_of_a_piece(text, spec.pattern, spec.unmatched, spec.stages):
@@ -141,19 +158,3 @@ def _of_one(spec: TokenizerSpec, content: bytes, is_unmade: bool) -> Iterator[Fi
         yield "personal"
     if is_text and _RESERVED.search(text):
         yield "reserved"
-
-
-def _can_be_in_text(content: bytes) -> bool:
-    """Whether some UTF-8 text holds these bytes: they end and begin within characters, and all between are whole."""
-    body = content.lstrip(bytes(range(0x80, 0xC0)))
-    head = content[: len(content) - len(body)]
-    if len(head) > 3 or any(byte in b"\xc0\xc1" or byte > 0xF4 for byte in body):
-        return False
-    for missing in range(4):
-        for last in (b"\x80", b"\xa0", b"\x90"):
-            try:
-                (body + last[:missing] + b"\x80" * (missing - 1)).decode()
-            except UnicodeDecodeError:
-                continue
-            return True
-    return False
