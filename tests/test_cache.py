@@ -94,6 +94,17 @@ def test_a_crowded_cache_gives_the_ids_of_an_empty_one() -> None:
         assert crowded.encode_ordinary(text) == Encoder(crowded.spec, engine="native").encode_ordinary(text)
 
 
+def test_threads_that_meet_keep_their_caches() -> None:
+    encoder = Encoder(gpt2_spec(), engine="native")
+    texts = ["a few short words"] * 20_000
+    for _ in range(5):
+        encoder.encode_ordinary_batch(texts, num_threads=4)
+    info = encoder.cache_info()
+    # A cache that is thrown away takes what it counted along; another thread may be kept from the lock now and then.
+    assert info.lookups > 5 * 4 * len(texts) / 2
+    assert info.misses < 100
+
+
 def test_threads_hammer_one_encoder() -> None:
     encoder = Encoder(cl100k_spec(), engine="native")
     texts = [generated_text(seed, 3000) if seed % 2 else words(seed, 1500, 10) for seed in range(24)]

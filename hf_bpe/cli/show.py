@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hf_bpe.analysis import Cards, Differences, Pretoken, Token, View, Vocabulary, differences, pretokens, shown, view
+from hf_bpe.analysis.naming import distinct_names
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.files import read_input
 from hf_bpe.cli.merge_steps import show_merges
@@ -86,7 +87,7 @@ def show(
     if pieces:
         _show_pieces(views[0], pretokens(views[0]), as_json)
         return
-    compared = _Compared(_names([tokenizer, *(others or ())]), views, differences(views))
+    compared = _Compared(distinct_names([str(tokenizer), *map(str, others or ())]), views, differences(views))
     if as_json:
         print_json(_as_json(compared))
     elif only_differences:
@@ -113,21 +114,6 @@ def _check_modes(given: dict[str, bool]) -> None:
     wanted = [name for name, is_wanted in given.items() if is_wanted]
     if len(wanted) > 1:
         raise typer.BadParameter(f"{' and '.join(wanted)} do not go together; pass one of them")
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """What tokenizers are called: their files or folders, with as much of the path as tells them apart.
-
-    >>> _names([Path("a/x"), Path("b/x"), Path("b/y"), Path("b/y")])
-    ['a/x', 'b/x', 'y (1)', 'y (2)']
-    """
-    names: list[str] = []
-    for path in paths:
-        rivals = {other for other in paths if other.name == path.name}
-        name = path.name if len(rivals) == 1 and path.name else str(path)
-        same = [number for number, other in enumerate(paths) if other == path]
-        names.append(f"{name} ({same.index(len(names)) + 1})" if len(same) > 1 else name)
-    return names
 
 
 # ---------------------------------------------------------------------------------------------------------------------
