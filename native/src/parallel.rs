@@ -9,19 +9,21 @@ use std::{
 
 use crate::error::EngineError;
 
-/// What `work` gives for each number below `items`, in order, on up to `threads` threads.
-pub fn map<T: Default + Send>(
+/// What `work` gives for each number below `items`, in order, on up to `threads` threads. `worker` makes what each of them works with.
+pub fn map<W: Send, T: Default + Send>(
     items: usize,
     threads: usize,
-    work: impl Fn(usize) -> Result<T, EngineError> + Sync,
+    worker: impl Fn() -> W,
+    work: impl Fn(&mut W, usize) -> Result<T, EngineError> + Sync,
 ) -> Result<Vec<T>, EngineError> {
-    let mut shares: Vec<Vec<(usize, T)>> = std::iter::repeat_with(Vec::new).take(threads.clamp(1, items.max(1))).collect();
-    share_out(items, &mut shares, |done, number| {
-        done.push((number, work(number)?));
+    let state = || (worker(), Vec::<(usize, T)>::new());
+    let mut states: Vec<_> = std::iter::repeat_with(state).take(threads.clamp(1, items.max(1))).collect();
+    share_out(items, &mut states, |(worker, done), number| {
+        done.push((number, work(worker, number)?));
         Ok(())
     })?;
     let mut all: Vec<T> = std::iter::repeat_with(T::default).take(items).collect();
-    for (number, result) in shares.into_iter().flatten() {
+    for (number, result) in states.into_iter().flat_map(|(_, done)| done) {
         all[number] = result;
     }
     Ok(all)
@@ -34,11 +36,12 @@ const SHARE: usize = 1 << 18;
 /// n-th text's bytes.
 ///
 /// One thread gathers everything in one value, so that there is nothing to put together.
-pub fn gather<S: Default + Send>(
+pub fn gather<W: Send, S: Default + Send>(
     texts: usize,
     size: impl Fn(usize) -> usize,
     threads: usize,
-    work: impl Fn(usize, &mut S) -> Result<(), EngineError> + Sync,
+    worker: impl Fn() -> W,
+    work: impl Fn(&mut W, usize, &mut S) -> Result<(), EngineError> + Sync,
 ) -> Result<Vec<S>, EngineError> {
     let mut starts = vec![0];
     let mut bytes = 0;
@@ -53,15 +56,15 @@ pub fn gather<S: Default + Send>(
         starts.push(texts);
     }
     let shares = starts.len() - 1;
-    let of = |mut numbers: Range<usize>| {
+    let of = |worker: &mut W, mut numbers: Range<usize>| {
         let mut share = S::default();
-        numbers.try_for_each(|number| work(number, &mut share))?;
+        numbers.try_for_each(|number| work(worker, number, &mut share))?;
         Ok(share)
     };
     if threads.min(shares) <= 1 {
-        return Ok(vec![of(0..texts)?]);
+        return Ok(vec![of(&mut worker(), 0..texts)?]);
     }
-    map(shares, threads, |share| of(starts[share]..starts[share + 1]))
+    map(shares, threads, worker, |worker, share| of(worker, starts[share]..starts[share + 1]))
 }
 
 /// Calls `work` once for each number below `items`, on one thread per state. Whoever is free takes the next number.

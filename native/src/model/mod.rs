@@ -56,6 +56,38 @@ impl Wanted {
     }
 }
 
+/// Encodes text after text with one warm cache, which goes back to the tokenizer at the end.
+///
+/// To take it and give it back for every text would have threads meet at one lock thousands of times, and pass caches to and fro.
+pub struct Coder<'m> {
+    model: &'m Model,
+    scratch: Option<Scratch>,
+}
+
+impl Coder<'_> {
+    /// Hands the ids of a text to `sink`, some at a time, in order.
+    pub fn encode(&mut self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
+        policy.written.check(text)?;
+        self.with_scratch(|model, scratch| model.encode_text(text, policy, scratch, sink))
+    }
+
+    fn with_scratch(&mut self, work: impl FnOnce(&Model, &mut Scratch) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        let mut scratch = self.scratch.take().map_or_else(|| self.model.take_scratch(), Ok)?;
+        work(self.model, &mut scratch)?;
+        // Not after an error or a panic: its batch may hold pieces of the text that failed.
+        self.scratch = Some(scratch);
+        Ok(())
+    }
+}
+
+impl Drop for Coder<'_> {
+    fn drop(&mut self) {
+        if let Some(scratch) = self.scratch.take() {
+            self.model.give_back(scratch);
+        }
+    }
+}
+
 /// Use of the caches of a tokenizer.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct CacheInfo {
@@ -96,7 +128,7 @@ pub struct Model {
     /// Made when first needed: only text in parts needs it.
     occurrences: OnceLock<[Occurrences; 2]>,
     splitter: Splitter,
-    /// Warm caches, handed to one caller at a time. Taken and given back under a lock held for a few instructions.
+    /// Warm caches, handed to one `Coder` at a time. Taken and given back under a lock held for a few instructions.
     idle: Mutex<Vec<Scratch>>,
 }
 
@@ -240,10 +272,17 @@ impl Model {
         Ok(ids)
     }
 
-    /// Hands the ids of a text to `sink`, some at a time, in order.
+    /// What one thread encodes texts with.
+    pub fn coder(&self) -> Coder<'_> {
+        Coder { model: self, scratch: None }
+    }
+
+    /// Hands the ids of a text to `sink`, some at a time, in order. For several texts, use a `Coder`.
     pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
-        policy.written.check(text)?;
-        let mut scratch = self.take_scratch()?;
+        self.coder().encode(text, policy, sink)
+    }
+
+    fn encode_text(&self, text: &str, policy: &Policy, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
         policy.written.matched.for_each_span(text, |span, token| match (token, &self.dialect) {
             (Some(id), _) => {
                 sink(&[id]);
@@ -257,14 +296,11 @@ impl Model {
                         sink(&[id]);
                         Ok(())
                     }
-                    Stretch::Text(text) => self.encode_stretch(&normalizer.prefixed(text), &mut scratch, sink),
+                    Stretch::Text(text) => self.encode_stretch(&normalizer.prefixed(text), scratch, sink),
                 })
             }
-            (None, Dialect::SentencePiece(model)) => self.encode_pieces(model, &text[span.clone()], span.start == 0, &mut scratch, sink),
-        })?;
-        // Not after an error or a panic: its batch may hold pieces of the text that failed.
-        self.give_back(scratch);
-        Ok(())
+            (None, Dialect::SentencePiece(model)) => self.encode_pieces(model, &text[span.clone()], span.start == 0, scratch, sink),
+        })
     }
 
     /// Appends the ids of one piece, which need not be UTF-8. `whole`: a piece that is a token is taken as that where the tokenizer
@@ -469,8 +505,7 @@ impl Model {
 
     /// The caches at rest; `None` if they stay locked, as they do for ever in a process that was forked while another thread had them.
     ///
-    /// Not to wait at all would throw a warm cache away whenever two threads meet here: 1,000 short texts on two threads would take six
-    /// times as long as on one.
+    /// Not to wait at all would throw a warm cache away whenever two threads meet here.
     fn idle(&self) -> Option<MutexGuard<'_, Vec<Scratch>>> {
         for attempt in 0..ATTEMPTS {
             match self.idle.try_lock() {

@@ -2,12 +2,30 @@
 
 use std::ops::Range;
 
-use super::{Dialect, Model, Policy, Scratch};
+use super::{Coder, Dialect, Model, Policy, Scratch};
 use crate::{
     error::EngineError,
     normalize::Normalizer,
     sentencepiece::{Origins, SentencePiece, Source, SpaceRules},
 };
+
+impl Coder<'_> {
+    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, the number of its piece, counted from 0, and whether
+    /// it is an added token that was found, not merged. An added token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
+    /// made stands for a whole character, the first of those it was made of, and a space put before a text for the text's first
+    /// character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the text has it, and so do ids that hold a
+    /// part of a character that normalising left alone; else they stand for the character.
+    pub fn encode_spans(
+        &mut self,
+        text: &str,
+        policy: &Policy,
+        own_bytes: bool,
+        visit: impl FnMut(u32, Range<usize>, u32, bool),
+    ) -> Result<(), EngineError> {
+        policy.written.check(text)?;
+        self.with_scratch(|model, scratch| model.text_spans(text, policy, own_bytes, scratch, visit))
+    }
+}
 
 impl Model {
     /// What a SentencePiece model does to spaces.
@@ -18,20 +36,15 @@ impl Model {
         }
     }
 
-    /// Calls `visit` with each id of a text, the bytes it stands for, as a range, the number of its piece, counted from 0, and whether
-    /// it is an added token that was found, not merged. An added token is a piece, and white space that it takes along belongs to it; text that no piece holds belongs to none. What normalising
-    /// made stands for a whole character, the first of those it was made of, and a space put before a text for the text's first
-    /// character. `own_bytes`: byte pieces of a SentencePiece model stand for their byte, if the text has it, and so do ids that hold a
-    /// part of a character that normalising left alone; else they stand for the character.
-    pub fn encode_spans(
+    /// As `Coder::encode_spans` says.
+    fn text_spans(
         &self,
         text: &str,
         policy: &Policy,
         own_bytes: bool,
+        scratch: &mut Scratch,
         mut visit: impl FnMut(u32, Range<usize>, u32, bool),
     ) -> Result<(), EngineError> {
-        policy.written.check(text)?;
-        let mut scratch = self.take_scratch()?;
         let mut piece = 0;
         policy.written.matched.for_each_span(text, |span, token| {
             if let Some(id) = token {
@@ -42,29 +55,25 @@ impl Model {
             let stretch = &text[span.clone()];
             match &self.dialect {
                 Dialect::SentencePiece(model) => {
-                    self.piece_spans(model, stretch, span.start, own_bytes, &mut scratch, &mut piece, &mut |id, span, piece| {
+                    self.piece_spans(model, stretch, span.start, own_bytes, scratch, &mut piece, &mut |id, span, piece| {
                         visit(id, span, piece, false);
                     })
                 }
                 Dialect::ByteLevel { normalizer, .. } => {
                     let shift = |range: Range<usize>| range.start + span.start..range.end + span.start;
                     match normalizer.apply_with_origins(stretch)? {
-                        None => {
-                            self.normalised_spans(normalizer, stretch, policy, &mut scratch, &mut piece, |id, part, piece, is_added| {
-                                visit(id, shift(part), piece, is_added);
-                            })
-                        }
+                        None => self.normalised_spans(normalizer, stretch, policy, scratch, &mut piece, |id, part, piece, is_added| {
+                            visit(id, shift(part), piece, is_added);
+                        }),
                         Some(draft) => {
-                            self.normalised_spans(normalizer, &draft.text, policy, &mut scratch, &mut piece, |id, part, piece, is_added| {
+                            self.normalised_spans(normalizer, &draft.text, policy, scratch, &mut piece, |id, part, piece, is_added| {
                                 visit(id, shift(draft.origin_of(stretch, part, own_bytes)), piece, is_added);
                             })
                         }
                     }
                 }
             }
-        })?;
-        self.give_back(scratch);
-        Ok(())
+        })
     }
 
     /// Calls `visit` with each id of a normalised stretch, the bytes of it that it stands for, the number of its piece, and whether it was

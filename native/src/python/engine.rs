@@ -23,7 +23,7 @@ use super::{
 use crate::{
     added::AddedToken,
     error::EngineError,
-    model::{self, Model},
+    model::{self, Coder, Model},
     parallel,
     parts::Trust,
     sentencepiece::{Kind, Piece, Prepend, Rules, Settings},
@@ -163,16 +163,16 @@ impl Engine {
         let lists = PyList::empty(py);
         let each = |ids: &[u32]| lists.append(self.ints.list(py, ids)?);
         if num_threads > 1 {
-            let ids = |number: usize| self.encode_text::<u32>(texts[number].as_str(), policy);
-            let all = run(py, usize::MAX, || parallel::map(texts.len(), num_threads, ids))?;
+            let ids = |coder: &mut Coder<'_>, number: usize| Self::encode_text::<u32>(coder, texts[number].as_str(), policy);
+            let all = run(py, usize::MAX, || parallel::map(texts.len(), num_threads, || self.model.coder(), ids))?;
             all.iter().try_for_each(|ids| each(ids))?;
         } else {
             // One text at a time: its ids are still near when the list is made of them.
-            let mut ids = Vec::new();
+            let (mut coder, mut ids) = (self.model.coder(), Vec::new());
             for text in &texts {
                 ids.clear();
                 let text = text.as_str();
-                run(py, text.len(), || self.model.encode(text, &policy.0, &mut |some| ids.extend_from_slice(some)))?;
+                run(py, text.len(), || coder.encode(text, &policy.0, &mut |some| ids.extend_from_slice(some)))?;
                 each(&ids)?;
             }
         }
@@ -211,12 +211,12 @@ impl Engine {
 
     fn count(&self, py: Python<'_>, text: Text, policy: &Policy) -> PyResult<usize> {
         let text = text.as_str();
-        run(py, text.len(), || self.count_text(text, policy))
+        run(py, text.len(), || Self::count_text(&mut self.model.coder(), text, policy))
     }
 
     fn count_batch(&self, py: Python<'_>, texts: Vec<Text>, policy: &Policy, num_threads: usize) -> PyResult<Vec<usize>> {
-        let count = |number: usize| self.count_text(texts[number].as_str(), policy);
-        run(py, usize::MAX, || parallel::map(texts.len(), num_threads, count))
+        let count = |coder: &mut Coder<'_>, number: usize| Self::count_text(coder, texts[number].as_str(), policy);
+        run(py, usize::MAX, || parallel::map(texts.len(), num_threads, || self.model.coder(), count))
     }
 
     /// `unit`: "bytes", "characters" or "stock".
@@ -258,20 +258,20 @@ impl Engine {
 }
 
 impl Engine {
-    fn count_text(&self, text: &str, policy: &Policy) -> Result<usize, EngineError> {
+    fn count_text(coder: &mut Coder<'_>, text: &str, policy: &Policy) -> Result<usize, EngineError> {
         let mut count = 0;
-        self.model.encode(text, &policy.0, &mut |ids| count += ids.len())?;
+        coder.encode(text, &policy.0, &mut |ids| count += ids.len())?;
         Ok(count)
     }
 
     fn ids<I: Id>(&self, py: Python<'_>, text: &Text, policy: &Policy) -> PyResult<Vec<I>> {
         let text = text.as_str();
-        run(py, text.len(), || self.encode_text(text, policy))
+        run(py, text.len(), || Self::encode_text(&mut self.model.coder(), text, policy))
     }
 
-    fn encode_text<I: Id>(&self, text: &str, policy: &Policy) -> Result<Vec<I>, EngineError> {
+    fn encode_text<I: Id>(coder: &mut Coder<'_>, text: &str, policy: &Policy) -> Result<Vec<I>, EngineError> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 1);
-        self.model.encode(text, &policy.0, &mut |some| ids.extend(some.iter().map(|id| I::cut(*id))))?;
+        coder.encode(text, &policy.0, &mut |some| ids.extend(some.iter().map(|id| I::cut(*id))))?;
         Ok(ids)
     }
 

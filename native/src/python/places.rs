@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::EngineError,
-    model::{Model, Policy},
+    model::{Coder, Model, Policy},
     parallel,
     places::{Place, as_stock, to_characters},
 };
@@ -86,8 +86,13 @@ pub struct Found {
 /// Encodes texts on up to `threads` threads.
 pub fn encode(model: &Model, policy: &Policy, texts: &[Text], threads: usize, unit: Unit) -> Result<Found, EngineError> {
     let size = |number: usize| texts[number].as_str().len();
-    let shares =
-        parallel::gather(texts.len(), size, threads, |number, share| encode_one(model, policy, texts[number].as_str(), unit, share))?;
+    let shares = parallel::gather(
+        texts.len(),
+        size,
+        threads,
+        || model.coder(),
+        |coder, number, share| encode_one(model, coder, policy, texts[number].as_str(), unit, share),
+    )?;
     let bounds = bounds(shares.iter().flat_map(|share| &share.lengths));
     let (mut ids, mut places, mut pieces, mut added) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut before = 0;
@@ -106,18 +111,18 @@ pub fn lists<'py>(py: Python<'py>, model: &Model, ints: &SharedInts, policy: &Po
     let text = text.as_str();
     let share = run(py, text.len(), || {
         let mut share = Share::default();
-        encode_one(model, policy, text, unit, &mut share)?;
+        encode_one(model, &mut model.coder(), policy, text, unit, &mut share)?;
         Ok(share)
     })?;
     Ok((ints.list(py, &share.ids)?, list_of_pairs(py, share.places.iter().map(|&(start, stop)| (start.into(), stop.into())))?))
 }
 
-fn encode_one(model: &Model, policy: &Policy, text: &str, unit: Unit, share: &mut Share) -> Result<(), EngineError> {
+fn encode_one(model: &Model, coder: &mut Coder<'_>, policy: &Policy, text: &str, unit: Unit, share: &mut Share) -> Result<(), EngineError> {
     if u32::try_from(text.len()).is_err() {
         return Err(EngineError::Spec(format!("a text of {} bytes; the longest with offsets is {}", text.len(), u32::MAX)));
     }
     let (before, added_before) = (share.ids.len(), share.added.len());
-    model.encode_spans(text, policy, unit == Unit::Bytes, |id, span, piece, is_added| {
+    coder.encode_spans(text, policy, unit == Unit::Bytes, |id, span, piece, is_added| {
         if is_added {
             share.added.push((share.ids.len() - before) as u32);
         }

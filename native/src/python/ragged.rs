@@ -45,12 +45,18 @@ pub fn encode<'t, I: Id>(
     size: impl Fn(usize) -> usize,
     threads: usize,
 ) -> Result<Ragged<I>, EngineError> {
-    let shares = parallel::gather(texts, size, threads, |number, share: &mut Share<I>| {
-        let before = share.ids.len();
-        model.encode(text(number)?, policy, &mut |ids| share.ids.extend(ids.iter().map(|id| I::cut(*id))))?;
-        share.lengths.push(share.ids.len() - before);
-        Ok(())
-    })?;
+    let shares = parallel::gather(
+        texts,
+        size,
+        threads,
+        || model.coder(),
+        |coder, number, share: &mut Share<I>| {
+            let before = share.ids.len();
+            coder.encode(text(number)?, policy, &mut |ids| share.ids.extend(ids.iter().map(|id| I::cut(*id))))?;
+            share.lengths.push(share.ids.len() - before);
+            Ok(())
+        },
+    )?;
     let offsets = bounds(shares.iter().flat_map(|share| &share.lengths));
     Ok(Ragged { ids: joined(shares.into_iter().map(|share| share.ids).collect()), offsets })
 }
