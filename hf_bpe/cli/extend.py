@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,7 +28,8 @@ from hf_bpe.cli.options import (
 )
 from hf_bpe.editing import extend as extend_spec
 from hf_bpe.editing import id_map_between, with_block
-from hf_bpe.errors import EditError
+from hf_bpe.errors import EditError, some
+from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["extend"]
 
@@ -81,6 +83,7 @@ def extend(
     if not (tokens or add or add_special or blocks):
         raise typer.BadParameter("nothing is to be added: give --tokens, --add, --add-special or --add-block")
     before = load(tokenizer, source_format, pattern, special_token)
+    given = _given(before, add or (), add_special or ())
     after = before
     if tokens:
         options = {"min_frequency": min_frequency, "max_token_length": max_token_length, "text_field": text_field}
@@ -94,9 +97,31 @@ def extend(
     if after == before:
         raise EditError("all of these tokens are there already")
     effect = effect_on_corpus(reference or corpus, text_field, before, after, quiet=quiet)
-    lines = [f"block {name}: ids {ids[0]} to {ids[-1]}" for name, ids in ranges.items()]
+    lines = [*given, *(f"block {name}: ids {ids[0]} to {ids[-1]}" for name, ids in ranges.items())]
     says = {"blocks": {name: {"first": ids[0], "count": len(ids)} for name, ids in ranges.items()}}
     carry_out(Edit("extend", tokenizer, before, after, id_map_between(before, after), lines, says, effect), how)
+
+
+def _given(before: TokenizerSpec, plain: Sequence[str], special: Sequence[str]) -> list[str]:
+    """What is to be said of tokens to add that are there already.
+
+    Raises `EditError` for ordinary tokens that are to be matched wherever their text stands, inside of words too: without a new id, texts
+    would have other ids.
+    """
+    added = {token.content for token in before.added_tokens}
+    ordinary = [
+        text for text in plain if text not in added and before.token_id(text.encode("utf-8", "surrogatepass")) is not None
+    ]
+    if ordinary:
+        raise EditError(
+            f"{some(list(map(repr, ordinary)))} is a token that merging makes; added, it would be cut out of other words, and texts would "
+            "have other ids. Leave it out, or give a longer text"
+        )
+    return [
+        f"{text!r} is there already and keeps its id"
+        for text in (*special, *plain)
+        if text in added or before.token_id(text.encode("utf-8", "surrogatepass")) is not None
+    ]
 
 
 def _block(given: str) -> tuple[str, int]:

@@ -85,6 +85,15 @@ def test_extending_by_nothing_is_a_wrong_use(run, gpt2_folder, tmp_path, options
     assert said in " ".join(found.stderr.replace("│", " ").split())
 
 
+def test_an_ordinary_token_is_not_cut_out_of_other_words(run, fails, gpt2_folder, tmp_path):
+    assert "'the' is a token that merging makes" in fails("extend", gpt2_folder, tmp_path / "x", "--add", "the")
+    assert not (tmp_path / "x").exists()
+    found = run(
+        "extend", gpt2_folder, tmp_path / "x", "--add-special", "<|endoftext|>", "--add-special", "<|new|>", "--dry-run"
+    )
+    assert "'<|endoftext|>' is there already and keeps its id" in found.stdout
+
+
 def test_what_is_there_already_is_not_added_again(run, gpt2_folder, tmp_path):
     assert "are there already" in run("extend", gpt2_folder, tmp_path / "more", "--add-special", "<|endoftext|>").stderr
 

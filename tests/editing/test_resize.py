@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,16 @@ def test_files_that_stay_the_same_are_linked_or_copied(model: Path, new: Path, t
         for file in ("model-00002-of-00003.safetensors", "LICENSE", "code/modeling.py"):
             assert (tmp_path / name / file).samefile(model / file) == link
             assert (tmp_path / name / file).read_bytes() == (model / file).read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_what_is_written_anew_can_be_read_by_whoever_could_read_the_old(model: Path, new: Path, tmp_path: Path) -> None:
+    model.chmod(0o700)
+    for path in model.glob("*.safetensors"):
+        path.chmod(0o600)
+    plan_resize(model, new, output=tmp_path / "out").apply()
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").glob("*.safetensors")} == {0o600}
 
 
 def test_a_dry_run_writes_nothing_and_names_everything(model: Path, new: Path, tmp_path: Path) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "AuditedToken", "audit"]
 
-_TWINS_SHOWN = 20
-
 
 @dataclass(frozen=True)
 class AuditedToken:
@@ -110,7 +108,7 @@ def audit(
         vocab_size=spec.vocab_size,
         tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),
         ids_without_token=holes,
-        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in groups[:_TWINS_SHOWN]),
+        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in groups),
         groups_of_twins=len(groups),
     )
 

@@ -46,6 +46,7 @@ def do(plan: Decisions, *, progress: bool) -> dict[str, Any]:
         record = _record(plan)
         write_atomically(staging, _small_files(plan, record))
         disk.wait()
+        shutil.copymode(plan.model, staging)
     return record
 
 
@@ -79,6 +80,7 @@ def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool)
             matrices = {matrix.tensor.name: matrix for matrix in plan.edited if matrix.file == name}
             header = plan.checkpoint.shards[name]
             write_shard(plan.model / name, header, matrices, plan.rows, plan.seed, staging / name, told, disk)
+            shutil.copymode(plan.model / name, staging / name)  # who may not read the weights may not read these
 
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             try:
