@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import regex
 import tiktoken
 from tqdm import tqdm
 
@@ -34,7 +35,8 @@ SPECIALS = {
     "b\n": 7,
 }  # of which some overlap
 _PATTERNS = [*TIKTOKEN_PATTERNS.values(), r"[\s\S]", r"a+|[^a]", r"\w+", r"\s+|\S+", r"[ab]+c?|."]
-_ERRORS = (KeyError, UnicodeEncodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError, AssertionError)
+# Of tiktoken's methods one reads the pattern with Python's `regex`, which refuses some that its Rust engine takes.
+_ERRORS = (KeyError, UnicodeEncodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError, AssertionError, regex.error)
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 Pair = tuple[Encoding, tiktoken.Encoding]

@@ -209,8 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
                     raise _Answer(409, message="Reference already exists")
                 repository.refs[branch] = list(repository.refs["main"])
                 return 200, {}, {}
-            case ["tree", revision, *_]:
-                _, files = self._found(repository, revision)
+            case ["tree", *place]:
+                _, files = self._found(repository, _revision_and_path(place)[0])
                 entries = [{"type": "file", "path": n, "size": len(c), "oid": _git_oid(c)} for n, c in files.items()]
                 return 200, entries, {}
             case ["preupload", *revision]:
@@ -262,11 +262,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, repo_id: str, rest: list[str]) -> tuple[int, Any, dict[str, str]]:
         repository = self._repository(repo_id)
-        revision, name = ("/".join(rest[:3]), "/".join(rest[3:])) if rest[0] == "refs" else (rest[0], "/".join(rest[1:]))
+        revision, name = _revision_and_path(rest)
         sha, files = self._found(repository, revision)
         if name not in files:
             raise _Answer(404, "EntryNotFound", "Entry not found")
         return 200, files[name], {"X-Repo-Commit": sha, "ETag": f'"{_git_oid(files[name])}"'}
+
+
+def _revision_and_path(place: list[str]) -> tuple[str, str]:
+    """The name of a pull request has three parts: refs/pr/1."""
+    parts = 3 if place[0] == "refs" else 1
+    return "/".join(place[:parts]), "/".join(place[parts:])
 
 
 def _git_oid(content: bytes) -> str:
