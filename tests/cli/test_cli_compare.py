@@ -37,6 +37,12 @@ def test_it_says_something_without_a_corpus(run, tokenizer):
         assert shown in result.stdout
 
 
+def test_tokenizers_that_need_no_file_go_by_their_names(run, tokenizer):
+    told = json.loads(run("compare", "bytes", f"mine={tokenizer}", "--json").stdout)
+    assert list(told["tokenizers"]) == ["bytes", "mine"]
+    assert told["text"]["English"]["bytes"]["bytes_per_token"] == 1
+
+
 def test_json_of_named_tokenizers_and_corpora(run, tokenizer, other, corpus, tmp_path):
     (tmp_path / "more.txt").write_text("more é\n", "utf-8")
     arguments = ("compare", f"mine={tokenizer}", other, "--corpus", f"en={corpus}", "--corpus", tmp_path / "more.txt", "--json")

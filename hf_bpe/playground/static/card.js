@@ -8,7 +8,8 @@ let opener = null; // where the focus goes back to
 /** source: the element that says which tokenizer, with the special tokens of which template. */
 async function openCard(source, id, word, from) {
   const { key, template } = source.dataset;
-  const answer = await fetch(`token?${new URLSearchParams({ tokenizer: key, template, id, word })}`);
+  const answer = await fetch(`token?${new URLSearchParams({ tokenizer: key, template, id, word })}`).catch(() => null);
+  if (!answer) return say("The server does not answer. Is it still running?");
   const content = await answer.text();
   if (!answer.ok) return say(content);
   document.querySelector('.token[aria-pressed="true"]')?.setAttribute("aria-pressed", "false");

@@ -153,8 +153,13 @@ columns.addEventListener("click", async (event) => {
   const { target } = event;
   if (target.dataset.start !== undefined) goTo(Number(target.dataset.start));
   if (!target.classList.contains("copy")) return;
-  await navigator.clipboard.writeText(target.nextElementSibling.textContent);
-  target.textContent = "Copied";
+  try {
+    await navigator.clipboard.writeText(target.nextElementSibling.textContent);
+    target.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(target.nextElementSibling); // browsers copy for pages of this machine and of https alone
+    target.textContent = "Selected: press Ctrl+C";
+  }
 });
 
 columns.addEventListener("change", (event) => {
@@ -171,12 +176,22 @@ async function goTo(place) {
 // -- light and dark -----------------------------------------------------------------------------------------------------
 
 const root = document.documentElement;
-if (localStorage.getItem("theme")) root.dataset.theme = localStorage.getItem("theme");
+const kept = storage();
+if (kept?.getItem("theme")) root.dataset.theme = kept.getItem("theme");
 document.getElementById("theme").addEventListener("click", () => {
   const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = isDark ? "light" : "dark";
-  localStorage.setItem("theme", root.dataset.theme);
+  kept?.setItem("theme", root.dataset.theme);
 });
+
+/** What browsers keep for a page; null where they keep nothing for one in the frame of another. */
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
 
 followTokens(columns);
 followCards(columns);

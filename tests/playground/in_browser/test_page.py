@@ -142,6 +142,18 @@ def test_pieces_have_borders_and_the_alternative_that_matched(page):
 # -- one token ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_page_that_may_keep_nothing_works_all_the_same(browser, address):
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } });")
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]")
+    page.click("#theme")
+    page.click(".token >> nth=0")
+    page.wait_for_selector("#card:visible .stepper, #card:visible dl")
+    context.close()
+
+
 def test_a_token_shows_its_card(page):
     write(page, "hello world")
     card = open_card(page, page.locator(f"{GPT2} .token").first)
