@@ -198,3 +198,7 @@ def test_a_long_text(run, tokenizer, terminal):
     assert len(run("show", tokenizer, stdin=text).stdout.splitlines()) > 25_000
     terminal()
     assert CODES.sub("", run("show", tokenizer, stdin=text).stdout).count("⏎\n") == 5_000
+
+
+def test_a_token_that_begins_with_a_space_is_offered_for_the_word(fails):
+    assert "'SolidGoldMagikarp' is no token here, ' SolidGoldMagikarp' is one" in fails("show", "gpt2", "--card", "SolidGoldMagikarp")
