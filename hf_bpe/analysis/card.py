@@ -88,7 +88,7 @@ class Cards:
         ways = (self._by_number_sign, self._as_added, self._as_spelled, self._as_text, self._as_bytes, self._as_id)
         found = next((token_id for way in ways if (token_id := way(wanted)) is not None), None)
         if found is None:
-            near = next((text for text in (f" {wanted}", wanted.strip()) if text in self._ids), None)
+            near = next((text for text in (f" {wanted}", wanted.strip()) if self._as_text(text) is not None), None)
             raise UnknownTokenError(
                 f"{wanted!r} is no token here{'' if near is None else f', {near!r} is one'}; give one by its id, as #123, by its text, as it is spelled in files, or by its bytes, as "
                 "\\xF0\\x9F"

@@ -201,4 +201,6 @@ def test_a_long_text(run, tokenizer, terminal):
 
 
 def test_a_token_that_begins_with_a_space_is_offered_for_the_word(fails):
-    assert "'SolidGoldMagikarp' is no token here, ' SolidGoldMagikarp' is one" in fails("show", "gpt2", "--card", "SolidGoldMagikarp")
+    assert "'SolidGoldMagikarp' is no token here, ' SolidGoldMagikarp' is one" in fails(
+        "show", "gpt2", "--card", "SolidGoldMagikarp"
+    )
