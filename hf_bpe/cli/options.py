@@ -108,14 +108,11 @@ def load(path: Path, source: str | None, pattern: str | None, special_tokens: Se
 
 
 def load_any(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
-    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`loaded_examples`)."""
-    if not path.exists():
-        from hf_bpe.analysis import loaded_examples  # few commands look at tokens
+    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`example_at`)."""
+    from hf_bpe.analysis.loaded import example_at  # few commands look at tokens
 
-        found = next((example for example in loaded_examples() if example.name == str(path)), None)
-        if found is not None:
-            return found.load()
-    return load(path, source, pattern, special_tokens)
+    example = example_at(path)
+    return load(path, source, pattern, special_tokens) if example is None else example.load()
 
 
 def _name_and_id(given: str) -> tuple[str, int]:

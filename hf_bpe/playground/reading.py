@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import conversion
-from hf_bpe.analysis.loaded import loaded_examples
+from hf_bpe.analysis.loaded import example_at
 from hf_bpe.chat import own_template
 from hf_bpe.errors import FormatError
 from hf_bpe.files import path_of
@@ -39,12 +39,11 @@ def read_given(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> 
     >>> [given.name for given in read_given(["bytes"])]
     ['bytes']
     """
-    examples = {example.name: example for example in loaded_examples()}
     paths = [path_of(given) for given in tokenizers]
     found = []
     for path in paths:
-        if str(path) in examples and not path.exists():
-            example = examples[str(path)]
+        example = example_at(path)
+        if example is not None:
             found.append(Given(example.name, example.about, None, example.load))
         else:
             spec = _read(path, options, alone=len(paths) == 1)
