@@ -48,9 +48,14 @@ class Cell:
         return " ".join(names)
 
     @property
-    def ends_line(self) -> bool:
-        """Whether it begins with a line feed, which should not stand on a line of its own."""
+    def begins_with_line_feed(self) -> bool:
+        """Whether it should not stand on a line of its own."""
         return self.token.content.startswith(b"\n")
+
+    @property
+    def ends_line(self) -> bool:
+        """Whether what stands behind it begins a line."""
+        return self.token.content.endswith(b"\n") and not self.more
 
     @property
     def hexadecimal(self) -> str:

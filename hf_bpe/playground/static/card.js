@@ -21,6 +21,7 @@ async function openCard(source, id, word, from) {
   card.hidden = false;
   for (const stepper of card.querySelectorAll(".stepper")) follow(stepper);
   card.focus({ preventScroll: true });
+  from?.scrollIntoView({ block: "nearest" });
 }
 
 export function closeCard() {

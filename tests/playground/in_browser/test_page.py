@@ -129,6 +129,23 @@ def test_special_tokens_are_tokens_or_text(page):
     expect(page.locator(f"{CL100K} .token.special")).to_have_count(0)
 
 
+def test_pieces_end_with_their_line(page):
+    choose(page, "Pieces")
+    write(page, "a\nb\n\n  c\n\nd")
+    lines = "pieces => pieces.map(piece => [piece.getClientRects().length, piece.innerText.split('⏎').length])"
+    drawn = page.locator(f"{CL100K} .piece").evaluate_all(lines)
+    assert len(drawn) > 6
+    assert all(boxes <= max(1, line_feeds - 1) for boxes, line_feeds in drawn)
+
+
+def test_text_from_right_to_left_is_read_in_that_direction(page):
+    only(page, "gpt2")
+    write(page, "مرحبا بالعالم")
+    rights = [token.bounding_box()["x"] for token in page.locator(f"{GPT2} .token").all()]
+    assert len(rights) > 8  # with some that are bytes
+    assert rights == sorted(rights, reverse=True)
+
+
 def test_pieces_have_borders_and_the_alternative_that_matched(page):
     write(page, "it's 12")
     choose(page, "Pieces")
@@ -269,7 +286,7 @@ def test_the_answer_is_begun_or_not(page):
 def give(page, *files, pattern=""):
     if page.locator("#upload").is_hidden():
         page.click("#add")
-    page.select_option("#pattern", pattern)
+    page.fill("#pattern", pattern)
     with page.expect_response("**/upload"):
         page.set_input_files("#files", list(files))
 
@@ -311,6 +328,9 @@ def test_a_text_file_is_opened_and_one_that_is_not_utf_8_is_refused(page, tmp_pa
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
     page.set_input_files("#text-file", tmp_path / "bad.txt")
     expect(page.locator("#problem")).to_contain_text("not UTF-8 text: byte 0xE9 at offset 3")
+    (tmp_path / "large.txt").write_bytes(b"a" * 16_000_001)
+    page.set_input_files("#text-file", tmp_path / "large.txt")
+    expect(page.locator("#problem")).to_contain_text("16,000,001 bytes; the page takes up to 4,000,000 characters")
     page.set_input_files("#text-file", tmp_path / "good.txt")
     expect(page.locator(f"{CL100K} .ids code")).to_have_text("15339, 1917")
     assert page.input_value("#text") == "hello world"
@@ -457,10 +477,13 @@ def test_nothing_is_cut_off_on_a_phone(page):
     page.set_viewport_size({"width": 360, "height": 740})
     write(page, "hello world " * 20)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    open_card(page, page.locator(".token").first)
-    box = page.locator("#card").bounding_box()
-    assert box["width"] <= 360
-    assert box["y"] + box["height"] <= 741
+    for token in (page.locator(f"{PIECES} .token").first, page.locator(f"{PIECES} .token").last):
+        open_card(page, token)
+        box = page.locator("#card").bounding_box()
+        assert box["width"] <= 360
+        assert box["y"] + box["height"] <= 741
+        chosen = token.bounding_box()
+        assert 0 <= chosen["y"] <= box["y"] - chosen["height"]  # not under the panel
 
 
 # -- much text ----------------------------------------------------------------------------------------------------------
@@ -483,6 +506,29 @@ def test_a_megabyte_stays_responsive(page):
     settled(page)
     assert time.perf_counter() - began < 10  # 2 s on an idle machine
     open_card(page, page.locator(f"{CL100K} .token").first)
+
+
+LAYING_OUT = """(columns, rule) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(rule);
+    document.adoptedStyleSheets = [sheet];
+    const content = columns.innerHTML;
+    columns.innerHTML = "";
+    const began = performance.now();
+    columns.innerHTML = content;
+    return columns.offsetHeight && performance.now() - began;
+}"""
+
+
+def test_thousands_of_tokens_in_one_line_are_laid_out_without_delay(page):
+    only(page, "gpt2")
+    choose(page, "Pieces")
+    write(page, "👩‍👩‍👧‍👦" * 400)
+    assert page.locator(f"{GPT2} .token").count() > 5000
+    took, least = (page.locator("#columns").evaluate(LAYING_OUT, f"* {{ {rule} }}") for rule in (
+        "", "box-decoration-break: slice !important; -webkit-box-decoration-break: slice !important"
+    ))  # fmt: skip
+    assert took < 3 * least  # borders that are closed at the end of each line take ten times as long
 
 
 def test_a_long_text_is_paged_through(page):
