@@ -112,8 +112,10 @@ class _Playground:
     def _page(self) -> str:
         offered, first = self._shelf.given(), EXAMPLES[0]
         looked = look(Asked(tuple(shown.key for shown in offered if shown.first), first.text), self._shelf)
+        # Where none of those that are shown has a template, "own" would show nothing but that.
+        template = "own" if any(shown.first and shown.chat[0] for shown in offered) else next(iter(TEMPLATES))
         known = {"examples": EXAMPLES, "hint": first.look_for, "templates": list(TEMPLATES), "patterns": list(NAMED_PATTERNS)}
-        return fragments.page(looked, offered, **known)
+        return fragments.page(looked, offered, template=template, **known)
 
     def _read(self, contents: dict[str, bytes], pattern: str | None, beside: list[str]) -> Any:
         read = read_upload(contents, pattern)

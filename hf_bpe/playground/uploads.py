@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import conversion
 from hf_bpe.chat import own_template
-from hf_bpe.errors import HfBpeError, PlaygroundError
+from hf_bpe.errors import FormatError, HfBpeError, PlaygroundError
 from hf_bpe.playground.shelf import OwnTemplate
 from hf_bpe.spec import TokenizerSpec
 
@@ -18,6 +19,15 @@ __all__ = ["MOST_BYTES", "MOST_FILES", "Read", "read_upload"]
 MOST_BYTES = 100_000_000
 """The largest tokenizer.json known, of 256,000 tokens, has 34 MB."""
 MOST_FILES = 12
+
+
+_WORDS = {
+    ": choose one with format=": "",
+    "pass pattern=": "choose the split pattern, ",
+    "load it without pattern= and special_tokens= and change the result with spec.replace(...)": "leave the split pattern empty",
+    "cannot be read: No such file or directory": "is missing; choose it together with the others",
+}
+"""What the page says where the library names arguments and files."""
 
 
 class Read(NamedTuple):
@@ -49,12 +59,25 @@ def read_upload(files: Mapping[str, bytes], pattern: str | None = None) -> Read:
         folder = Path(kept)
         for name, content in files.items():
             (folder / names[name]).write_bytes(content)
-        path = folder / next(iter(names.values())) if len(files) == 1 else folder
+        name = _name(list(names.values()))
+        path = folder / name if len(files) == 1 else folder
+        options: dict[str, Any] = {} if pattern is None else {"pattern": pattern}
         try:
-            spec, chat = conversion.load(path, pattern=... if pattern is None else pattern), own_template(path)
+            spec = _load(path, folder / name, options)
+            return Read(name, spec, own_template(path))
         except (HfBpeError, OSError) as error:
             raise PlaygroundError(_in_words_of_the_page(str(error), folder)) from None
-    return Read(_name(list(names.values())), spec, chat)
+
+
+def _load(path: Path, named: Path, options: dict[str, Any]) -> TokenizerSpec:
+    """What is at a path; of a folder that is none of a tokenizer the file that says most, with what stands beside it."""
+    try:
+        return conversion.load(path, **options)
+    except FormatError:
+        if path.is_dir():
+            with suppress(FormatError):
+                return conversion.load(named, **options)
+        raise
 
 
 def plain_name(given: str) -> str:
@@ -76,6 +99,12 @@ def _name(names: list[str]) -> str:
 
 
 def _in_words_of_the_page(message: str, folder: Path) -> str:
-    """A message without the folder that nobody knows of, and with what to choose on the page."""
+    """A message without the folder that nobody knows of, and with what to choose on the page.
+
+    >>> _in_words_of_the_page("/tmp/x/vocab.bpe: cannot be read: No such file or directory", Path("/tmp/x"))
+    'vocab.bpe: is missing; choose it together with the others'
+    """
     bare = message.replace(f"{folder}/", "").replace(f"{folder}:", "these files:").replace(str(folder), "these files")
-    return bare.replace(": choose one with format=", "").replace("pass pattern=", "choose the split pattern, ")
+    for of_the_library, of_the_page in _WORDS.items():
+        bare = bare.replace(of_the_library, of_the_page)
+    return bare

@@ -20,7 +20,7 @@ from hf_bpe.errors import FormatError
 from hf_bpe.playground import server
 from hf_bpe.playground.looking import WINDOW
 from hf_bpe.playground.shelf import Shelf
-from tests.support.playground import SCRIPT, call, form, listening, sample_shelf
+from tests.support.playground import CHATTY, SCRIPT, call, form, listening, sample_shelf
 from tests.support.vocabularies import (
     CL100K_FILE,
     GPT2_ENCODER_FILE,
@@ -312,6 +312,34 @@ def test_uploaded_tokenizers_of_every_kind_are_used(address, look):
         key = re.search(r'value="([^"]+)"', answer.text)[1]
         assert len(key) > 20
         assert shown_ids(look("hello world", [key]))
+
+
+def test_two_files_that_belong_together_may_be_called_otherwise(address):
+    encoder, merges = ("my.encoder.json", GPT2_ENCODER_FILE.read_bytes()), ("my.vocab.bpe", GPT2_MERGES_FILE.read_bytes())
+    assert "my.vocab.bpe: is missing; choose it together with the others" in upload(address, encoder).text
+    answer = upload(address, encoder, merges)
+    assert answer.status == 200, answer.text
+    assert "my.encoder.json" in answer.text
+
+
+def test_a_pattern_of_ones_own_is_taken_and_one_too_many_is_refused_in_words_of_the_page(address, look):
+    answer = upload(address, ("x.tiktoken", CL100K_FILE.read_bytes()), pattern=r"\w+|\W")
+    assert answer.status == 200, answer.text
+    key = re.search(r'value="([^"]+)"', answer.text)[1]
+    assert len(shown_ids(look("hello  world", [key]))) == 4
+    assert "expected ')'" in upload(address, ("x.tiktoken", CL100K_FILE.read_bytes()), pattern="(").text
+    answer = upload(address, ("tekken.json", TEKKEN_FILE.read_bytes()), pattern="gpt2")
+    assert answer.text == "tekken.json: the file states its own pattern and special tokens; leave the split pattern empty"
+
+
+def test_a_ready_template_is_chosen_where_no_tokenizer_that_is_shown_has_one(address):
+    ready = '<option value="chatml" selected>'
+    assert ready not in call(f"{address}/").text
+    shelf = Shelf()
+    shelf.add("bytes", byte_spec, "for tests", first=True)
+    shelf.add("chatty", byte_spec, "for tests", (CHATTY, {}))
+    with listening(shelf) as there:
+        assert ready in call(f"{there}/").text
 
 
 def test_code_beside_an_uploaded_tokenizer_is_not_run(address, tmp_path):

@@ -9,7 +9,7 @@ const form = document.getElementById("asked");
 const text = document.getElementById("text");
 const columns = document.getElementById("columns");
 const problem = document.getElementById("problem");
-const most = Number(document.body.dataset.mostCharacters);
+export const mostCharacters = Number(document.body.dataset.mostCharacters);
 
 let given = null; // a text that the field cannot hold as it is: browsers make every line end a line feed
 let start = 0; // the first character of the window
@@ -79,13 +79,13 @@ function refreshSoon() {
   timer = setTimeout(refresh, 120 + Math.min(600, text.value.length / 2000));
 }
 
-function tooLong(length) {
-  return `This text has ${length.toLocaleString("en")} characters; the page takes up to ${most.toLocaleString("en")}. ` +
+export function tooLong(length, what = "characters") {
+  return `This text has ${length.toLocaleString("en")} ${what}; the page takes up to ${mostCharacters.toLocaleString("en")} characters. ` +
     "Count larger ones with hf-bpe encode TOKENIZER --count --file FILE.";
 }
 
 export function setText(content, hint = "") {
-  if (content.length > most) return say(tooLong(content.length));
+  if (content.length > mostCharacters) return say(tooLong(content.length));
   text.value = content;
   given = text.value === content ? null : content;
   start = 0;
@@ -112,7 +112,7 @@ form.addEventListener("input", (event) => {
   if (event.target.id === "text") {
     given = null;
     showHint("");
-    if (text.value.length > most) return say(tooLong(text.value.length));
+    if (text.value.length > mostCharacters) return say(tooLong(text.value.length));
   }
   if (event.target.name === "mode") showMode();
   if (event.target.name !== "layout") start = 0;
@@ -123,7 +123,7 @@ form.addEventListener("input", (event) => {
 // A paste that is too long is refused before the browser lays it out, which would take it minutes.
 text.addEventListener("paste", (event) => {
   const pasted = event.clipboardData?.getData("text/plain") ?? "";
-  if (text.value.length + pasted.length <= most) return;
+  if (text.value.length + pasted.length <= mostCharacters) return;
   event.preventDefault();
   say(tooLong(text.value.length + pasted.length));
 });

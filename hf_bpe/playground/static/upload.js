@@ -1,6 +1,6 @@
 // Tokenizers and texts out of files.
 
-import { refresh, say, setText } from "./page.js";
+import { mostCharacters, refresh, say, setText, tooLong } from "./page.js";
 
 const most = Number(document.body.dataset.mostBytes);
 const pills = document.getElementById("pills");
@@ -39,6 +39,7 @@ async function upload(files) {
 
 async function openText(file) {
   if (!file) return;
+  if (file.size > 4 * mostCharacters) return say(`${file.name}: ${tooLong(file.size, "bytes")}`); // no character has more
   const form = new FormData();
   form.append("file", file);
   try {
