@@ -2,6 +2,7 @@
 
 import { closeCard, followCards } from "./card.js";
 import { followChat, messages } from "./chat.js";
+import { fromAddress, intoAddress } from "./link.js";
 import { dropped, followUploads } from "./upload.js";
 import { followTokens } from "./tokens.js";
 
@@ -10,6 +11,8 @@ const text = document.getElementById("text");
 const columns = document.getElementById("columns");
 const problem = document.getElementById("problem");
 export const mostCharacters = Number(document.body.dataset.mostCharacters);
+
+const LONGEST_LINK = 5000; // mails and chats cut longer ones; a character may take nine of the address
 
 let given = null; // a text that the field cannot hold as it is: browsers make every line end a line feed
 let start = 0; // the first character of the window
@@ -141,6 +144,20 @@ document.getElementById("clear").addEventListener("click", () => {
   text.focus();
 });
 
+document.getElementById("link").addEventListener("click", async ({ target }) => {
+  const whole = given ?? text.value;
+  if (whole.length > LONGEST_LINK) return say(`A link holds up to ${LONGEST_LINK.toLocaleString("en")} characters of text.`);
+  intoAddress(form, whole);
+  target.textContent = "Link in the address";
+  setTimeout(() => (target.textContent = "Copy a link"), 3000);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    target.textContent = "Link copied";
+  } catch {
+    // browsers copy for pages of this machine and of https alone
+  }
+});
+
 function showMode() {
   for (const each of form.querySelectorAll(".for-text")) each.hidden = isChat();
   for (const each of form.querySelectorAll(".for-chat")) each.hidden = !isChat();
@@ -199,4 +216,6 @@ followChat(refreshSoon);
 followUploads();
 dropped(document.body);
 showMode();
+const linked = fromAddress(form);
+if (linked !== null) setText(linked);
 document.body.dataset.ready = "true";

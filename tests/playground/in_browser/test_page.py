@@ -604,3 +604,32 @@ def test_ids_can_be_copied(page):
     write(page, "hello world")
     page.locator(f"{CL100K} .copy").click()
     assert page.evaluate("navigator.clipboard.readText()") == "15339, 1917"
+
+
+def test_a_link_shows_the_same_and_is_made_only_when_asked_for(page, address):
+    only(page, "gpt2", "hostile")
+    choose(page, "as text")
+    choose(page, "Table")
+    write(page, "a & b # <|endoftext|>\n안녕 ")
+    shown = ids(page, GPT2)
+    assert page.url.rstrip("/") == address
+    page.locator("#link").click()
+    expect(page.locator("#link")).to_have_text("Link copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#summary")).to_contain_text("25 characters")
+    assert page.input_value("#text") == "a & b # <|endoftext|>\n안녕 "
+    assert ids(page, GPT2) == shown
+    expect(page.locator(".column h2")).to_have_text([re.compile("gpt2"), re.compile("hostile")])
+    expect(page.locator(".columns.table")).to_be_visible()
+    write(page, "x" * 5001)
+    page.locator("#link").click()
+    expect(page.locator("#problem")).to_contain_text("A link holds up to 5,000 characters")
+
+
+def test_a_link_to_what_is_not_here_shows_its_text(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}#text=hello+world&tokenizer=nobody&layout=%22]&specials=")
+    expect(page.locator(f"{CL100K} .ids code")).to_have_text("15339, 1917")
+    page.close()
