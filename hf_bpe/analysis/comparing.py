@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from hf_bpe.errors import ComparisonError, some
 from hf_bpe.progress import reporting_bytes
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.corpus import Corpus
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Compared", "compare"]
 
