@@ -38,7 +38,7 @@ def serve(
     number = bound.getsockname()[1]
     is_local = _is_loopback(host) and not share
     app = make_app(shelf, hosts={"localhost", "127.0.0.1", "[::1]", host} if is_local else None)
-    ready(f"http://{f'[{host}]' if ':' in host else host}:{number}")
+    ready(_address(host, number))
     if share:
         from hf_bpe.playground.sharing import share_port
 
@@ -63,6 +63,16 @@ def bind(host: str, port: int | None) -> socket.socket:
             if port is not None or error.errno != errno.EADDRINUSE:
                 raise PlaygroundError(f"cannot listen on {host} port {number}: {error.strerror or error}") from None
     raise PlaygroundError(f"ports {DEFAULT_PORT} to {DEFAULT_PORT + _TRIED - 1} are all taken; choose another with port=")
+
+
+def _address(host: str, port: int) -> str:
+    """How this machine calls it. The names of all addresses are none that every browser opens.
+
+    >>> _address("0.0.0.0", 7860), _address("::1", 7860)
+    ('http://127.0.0.1:7860', 'http://[::1]:7860')
+    """
+    called = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://{f'[{called}]' if ':' in called else called}:{port}"
 
 
 def _is_loopback(host: str) -> bool:

@@ -141,6 +141,7 @@ def started(arguments, folder, **environment):
         [sys.executable, *(argument.replace("PORT", str(port)) for argument in arguments)],
         cwd=folder,
         env=os.environ | {"PORT": str(port), "PYTHONPATH": str(Path.cwd()), **environment},
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     for _ in range(600):
@@ -154,8 +155,10 @@ def started(arguments, folder, **environment):
 
 
 def stop(process):
+    """What it printed until it was interrupted."""
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    printed, _ = process.communicate(timeout=20)
+    return printed.decode()
 
 
 def test_a_space_is_one_folder_that_runs_as_it_is(tokenizers, tmp_path):
@@ -174,7 +177,8 @@ def test_a_space_is_one_folder_that_runs_as_it_is(tokenizers, tmp_path):
         # A Space is called by the name of its host, not by that of a machine.
         assert call(f"http://127.0.0.1:{port}/", host="me-space.hf.space").status == 200
     finally:
-        stop(process)
+        printed = stop(process)
+    assert printed == f"The playground is at http://127.0.0.1:{port}\n"
 
 
 def test_a_space_does_not_overwrite_and_holds_no_two_of_one_name(tokenizers, tmp_path):
