@@ -476,6 +476,7 @@ def test_the_scheme_can_be_switched_and_is_kept(page):
 def test_nothing_is_cut_off_on_a_phone(page):
     page.set_viewport_size({"width": 360, "height": 740})
     write(page, "hello world " * 20)
+    page.click("#add")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for token in (page.locator(f"{PIECES} .token").first, page.locator(f"{PIECES} .token").last):
         open_card(page, token)
