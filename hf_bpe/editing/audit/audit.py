@@ -41,14 +41,18 @@ class Audit:
     """What was found.
 
     tokens: by id; those with undertrained rows first, the most suspicious first. ids_without_token: below the number of rows, if a matrix was
-    given, else below `n_vocab`. twins: groups of tokens that differ only in case or white space around them, the largest ones.
+    given, else below `n_vocab`. twins: all groups of tokens that differ only in case or white space around them, the largest first.
     """
 
     vocab_size: int
     tokens: tuple[AuditedToken, ...]
     ids_without_token: tuple[int, ...]
     twins: tuple[tuple[str, ...], ...]
-    groups_of_twins: int
+
+    @property
+    def groups_of_twins(self) -> int:
+        """How many groups there are."""
+        return len(self.twins)
 
     @property
     def counts(self) -> Mapping[Finding, int]:
@@ -62,7 +66,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self) | {"counts": dict(self.counts)}
+        return asdict(self) | {"groups_of_twins": self.groups_of_twins, "counts": dict(self.counts)}
 
 
 def audit(
@@ -103,13 +107,12 @@ def audit(
         for token_id in order:
             found.setdefault(token_id, []).append("undertrained")
     others = sorted(token_id for token_id, findings in found.items() if "undertrained" not in findings)
-    groups, spelled = twins(spec), spelled_vocabulary(spec)
+    spelled = spelled_vocabulary(spec)
     return Audit(
         vocab_size=spec.vocab_size,
         tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),
         ids_without_token=holes,
-        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in groups),
-        groups_of_twins=len(groups),
+        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in twins(spec)),
     )
 
 
