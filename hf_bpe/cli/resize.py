@@ -50,7 +50,12 @@ def resize(
         ),
     ] = "mean",
     seed: Annotated[int, typer.Option(min=0, help="For rows that are drawn.")] = 0,
-    pad_to_multiple_of: Annotated[int, typer.Option(min=1, help="Round the number of rows up to a multiple.")] = 1,
+    pad_to_multiple_of: Annotated[
+        int | None,
+        typer.Option(
+            min=1, show_default=False, help="Round the number of rows up to a multiple; default: the one they were padded to."
+        ),
+    ] = None,
     shrink: Annotated[
         bool,
         typer.Option(

@@ -46,16 +46,25 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Matrices:
-    """The tensors with a row for each id, all with as many rows. alike: others with as many rows, which are left as they are."""
+    """The tensors with a row for each id, all with as many rows.
+
+    alike: others with as many rows, which are left as they are. said_to_be_tied: what the configuration says of the head, if it does.
+    """
 
     found: tuple[Matrix, ...]
     rows: int
     alike: tuple[str, ...]
+    said_to_be_tied: bool | None = None
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads that are tensors of their own, by name."""
+        return [matrix.tensor.name for matrix in self.found if matrix.role == "head"]
 
     @property
     def tied(self) -> bool:
-        """Whether the head is the embedding itself."""
-        return not any(matrix.role == "head" for matrix in self.found)
+        """Whether the head is the embedding itself: there is none of its own, and the configuration does not speak against it."""
+        return not self.heads and self.said_to_be_tied is not False
 
 
 def find_matrices(
@@ -74,11 +83,9 @@ def find_matrices(
 
     Raises `EditError` listing candidates where the names are not known, and for rows that do not belong together.
     """
-    inputs = [_named(checkpoint, name, "embedding", "embedding=") for name in embedding] or list(
-        _known(checkpoint, "embedding")
-    )
+    inputs = _named(checkpoint, embedding, "embedding", needed) or list(_known(checkpoint, "embedding"))
     rows = _rows_of(checkpoint, inputs, needed, stated_rows, chosen=bool(embedding))
-    outputs = [_named(checkpoint, name, "head", "head=") for name in head] or list(_known(checkpoint, "head"))
+    outputs = _named(checkpoint, head, "head", needed) or list(_known(checkpoint, "head"))
     others = [f"{matrix.tensor.name} with {matrix.rows} rows" for matrix in outputs if matrix.rows != rows]
     if others and (head or (not tied and len(others) == len(outputs))):
         raise EditError(
@@ -92,12 +99,13 @@ def find_matrices(
     alike = [
         name for name, (_, t) in checkpoint.tensors.items() if name not in chosen and len(t.shape) == 2 and t.shape[0] == rows
     ]
-    if tied is False and alike and not any(matrix.role == "head" for matrix in matrices):
+    result = Matrices(tuple(matrices), rows, tuple(alike), tied)
+    if tied is False and alike and not result.heads:
         raise EditError(
             f"the configuration says that the head is not tied to the embedding, and no head of a known name is there; name it with "
             f"head=NAME: {some(alike)} has {rows} rows"
         )
-    return Matrices(tuple(matrices), rows, tuple(alike))
+    return result
 
 
 def _known(checkpoint: Checkpoint, role: Role) -> Iterator[Matrix]:
@@ -107,13 +115,16 @@ def _known(checkpoint: Checkpoint, role: Role) -> Iterator[Matrix]:
             yield Matrix(file, tensor, role)
 
 
-def _named(checkpoint: Checkpoint, name: str, role: Role, option: str) -> Matrix:
-    if name not in checkpoint.tensors:
-        raise EditError(f"the checkpoint has no tensor {name!r}, which {option} names; {_candidates(checkpoint, 1)}")
-    file, tensor = checkpoint.tensors[name]
-    if not tensor.shape or not tensor.nbytes:
-        raise EditError(f"{name}, which {option} names, has the shape {list(tensor.shape)}, and so no rows")
-    return Matrix(file, tensor, role)
+def _named(checkpoint: Checkpoint, names: Sequence[str], role: Role, needed: int) -> list[Matrix]:
+    found = []
+    for name in names:
+        if name not in checkpoint.tensors:
+            raise EditError(f"the checkpoint has no tensor {name!r}, which {role}= names. {_candidates(checkpoint, needed)}")
+        file, tensor = checkpoint.tensors[name]
+        if not tensor.shape or not tensor.nbytes:
+            raise EditError(f"{name}, which {role}= names, has the shape {list(tensor.shape)}, and so no rows")
+        found.append(Matrix(file, tensor, role))
+    return found
 
 
 def _rows_of(checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stated: int | None, *, chosen: bool) -> int:

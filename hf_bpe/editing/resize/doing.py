@@ -43,7 +43,7 @@ def do(plan: Decisions, *, progress: bool) -> dict[str, Any]:
         for name in plan.unchanged:
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
             carry_over(plan.model / name, staging / name, disk, link=plan.link)
-        record = _record(plan)
+        record = as_dict(plan)
         write_atomically(staging, _small_files(plan, record))
         disk.wait()
         shutil.copymode(plan.model, staging)
@@ -90,13 +90,6 @@ def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool)
                 stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
-
-
-def _record(plan: Decisions) -> dict[str, Any]:
-    same = sum(len(plan.checkpoint.shards[name].tensors) for name in plan.shards) - len(plan.edited)
-    fingerprints = {"old": None if plan.old is None else plan.old.fingerprint, "new": plan.new.fingerprint}
-    checked = {"tensors_copied_and_compared": same, "id_map": ID_MAP, "freeze_list": FREEZE_LIST}
-    return {"format": "hf_bpe resize record", "version": 1, "tokenizers": fingerprints, **as_dict(plan), **checked}
 
 
 def _small_files(plan: Decisions, record: dict[str, Any]) -> dict[str, bytes]:
