@@ -65,7 +65,7 @@ def test_a_token_of_gpt2_by_hand(gpt2):
     assert (card.entry.id, card.entry.spelled, card.rank) == (43453, "ĠSolidGoldMagikarp", 43198)
     [tree] = card.tree
     assert [part.content for part in tree.parts] == [b" Solid", b"GoldMagikarp"]
-    assert (card.is_reachable, card.why, card.findings) == (True, "its own text becomes it", ())
+    assert (card.is_reachable, card.why, card.findings) == (True, "its own text becomes it", ("joined words",))
     assert [entry.id for entry in card.beside] == [43450, 43451, 43452, 43454, 43455, 43456]
     assert (card.used_in.total, card.starting.total) == (0, 0)
 
