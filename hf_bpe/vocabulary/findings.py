@@ -56,7 +56,8 @@ _PERSONAL = regex.compile(
 _JOINED = regex.compile(r"^ ?(?=\p{L}{8,}$)(?:\p{L}*?(?:\p{Ll}(?=\p{Lu})|\p{Lu}(?=\p{Lu}\p{Ll}))){2}")
 """Three words or more, parted by their capitals, and nothing else."""
 _RESERVED = regex.compile(
-    r"[<\[].*(?:reserved|unused|extra_id|placeholder|dummy|removed|pad|token|special).*\d.*[>\]]", regex.IGNORECASE
+    r"[<\[].*(?:reserved|unused|extra|place.?holder|dummy|removed|pad|token|special|control).*\d.*[>\]]|^>>UNUSED_\d+<<$",
+    regex.IGNORECASE,
 )
 
 

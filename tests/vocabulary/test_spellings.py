@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from conversion.sentencepiece.model import parse_model
 from hf_bpe import Encoder, TokenizerSpec
 from hf_bpe.vocabulary.findings import Finding, findings_of, findings_of_token
+from tests.support.pieces import PACKAGED
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_spec, gpt2_spec
 
 JOINED_IN_GPT2 = {
@@ -63,6 +65,29 @@ def test_words_are_told_by_capitals(text: str) -> None:
     assert "joined words" in findings_of_text(text)
 
 
-@pytest.mark.parametrize("text", [" JavaScript", " iPhones", "PLoS", "isNaN", "HTTPSERVER", " McDonaldson", "Get_Set_Go", "ABCDEFGhi", "aBc DeFgHi"])
+@pytest.mark.parametrize(
+    "text", [" JavaScript", " iPhones", "PLoS", "isNaN", "HTTPSERVER", " McDonaldson", "Get_Set_Go", "ABCDEFGhi", "aBc DeFgHi"]
+)
 def test_fewer_and_short_ones_are_not_named(text: str) -> None:
     assert "joined words" not in findings_of_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_reserved"),
+    [
+        *(("<|reserved_special_token_5|>", True), ("<unused7>", True), ("[PAD151660]", True), ("[control_8]", True)),
+        *(("<｜place▁holder▁no▁0｜>", True), ("<|extra_204|>", True), (">>UNUSED_12<<", True), ("<extra_id_3>", True)),
+        *(("<|endoftext|>", False), ("[INST]", False), ("<|image_0|>", False), ("<0x41>", False), ("[/INST]", False)),
+    ],
+)
+def test_reserved_tokens_are_told_by_their_names(name: str, is_reserved: bool) -> None:
+    found = findings_of_token(Encoder(byte_spec().with_added_tokens([name])), 256)
+    assert found == (["reserved"] if is_reserved else [])
+
+
+def test_reserved_tokens_of_a_real_model() -> None:
+    spec = parse_model(PACKAGED["mistral v7"].read_bytes(), "m")
+    found = findings_of(Encoder(spec))
+    names = {token.content for token in spec.added_tokens if "reserved" in found.get(token.id, [])}
+    assert names == {token.content for token in spec.added_tokens if token.content.startswith("[control_")}
+    assert len(names) > 700
