@@ -10,8 +10,6 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 import conversion
 from conversion.json_shapes import object_at
 from conversion.json_text import indented
@@ -25,6 +23,7 @@ from hf_bpe.editing.resize.decisions import Decisions
 from hf_bpe.editing.resize.describing import as_dict
 from hf_bpe.errors import EditError
 from hf_bpe.files import write_atomically
+from hf_bpe.progress import byte_bar
 
 __all__ = ["do"]
 
@@ -68,7 +67,7 @@ def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool)
     total += sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
     stopped, lock = threading.Event(), threading.Lock()
 
-    with tqdm(total=total, desc="writing", unit="B", unit_scale=True, disable=not progress) as bar:
+    with byte_bar("writing", total, shown=progress) as bar:
 
         def told(done: int) -> None:
             if stopped.is_set():
