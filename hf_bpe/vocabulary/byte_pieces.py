@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hf_bpe.charsmap import Charsmap
-from hf_bpe.pieces import SentencePieceRules
+from hf_bpe.pieces import SPACE_SYMBOL, SentencePieceRules
 
 __all__ = ["bytes_fallen_back_to"]
 
@@ -31,8 +31,10 @@ def bytes_fallen_back_to(rules: SentencePieceRules) -> frozenset[int] | None:
     written = frozenset[str]() if charsmap is None else charsmap.characters_written()
     if written is None:
         return None
-    # A piece that is found before anything else is not normalised, and what is malformed in between becomes U+FFFD.
-    kept = {"\ufffd", *written, *(c for piece in rules.pieces if piece.kind == "user_defined" for c in piece.content)}
+    # The normaliser does not see the space that is put before a text, nor what a space is written as, nor pieces that are found before
+    # anything else; and what is malformed once it has taken parts of characters becomes U+FFFD.
+    space = SPACE_SYMBOL if rules.escape_whitespaces else " "
+    kept = {"\ufffd", space, *written, *(c for piece in rules.pieces if piece.kind == "user_defined" for c in piece.content)}
     found_whole = {piece.content for piece in rules.pieces if piece.kind in ("normal", "user_defined")}
 
     def falls_back(character: str) -> bool:

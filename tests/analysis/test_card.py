@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hf_bpe import Encoder, TokenizerSpec, UnknownTokenError
 from hf_bpe.analysis import Cards
-from hf_bpe.pieces import Piece
+from hf_bpe.pieces import Piece, byte_piece
 from hf_bpe.vocabulary.findings import findings_of, findings_of_token
 from tests.support.pieces import pieces_spec
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder, cl100k_spec, gpt2_spec, random_specs
@@ -173,3 +173,14 @@ def test_cards_go_to_json(gpt2):
     ]
     assert told["starting"]["count"] > 10
     assert len(told["starting"]["first"]) == 12
+
+
+def test_a_byte_piece_whose_character_is_a_piece_is_reached_by_no_text():
+    pieces = [Piece(byte_piece(byte), 0.0, "byte") for byte in range(256)]
+    spec = pieces_spec(*pieces, Piece("A"), byte_fallback=True)
+    shadowed, other = (Cards(spec).card(spec.vocab[byte_piece(byte).encode()]) for byte in b"AB")
+    assert (shadowed.is_reachable, shadowed.why) == (
+        False,
+        "it is a byte of characters that are pieces themselves, or never come up",
+    )
+    assert other.is_reachable

@@ -69,6 +69,15 @@ def test_what_the_normaliser_takes_away_has_no_bytes() -> None:
     assert named(kept)["shadowed"] == {0x20}  # what is left of a piece may come up
 
 
+@pytest.mark.parametrize("escapes", [False, True])
+def test_the_normaliser_does_not_see_the_space_before_a_text(escapes: bool) -> None:
+    space = "\u2581" if escapes else " "
+    spec = fallback_spec(escape_whitespaces=escapes, precompiled_charsmap=build_charsmap({space.encode(): b""}))
+    given = [spec.vocab[byte_piece(byte).encode()] for byte in space.encode()]
+    assert serialised(spec).encode("B")[: len(given)] == given
+    assert named(spec).get("shadowed", set()) == {0x20} - {*space.encode()}
+
+
 def test_of_a_normaliser_that_writes_no_text_nothing_is_said() -> None:
     spec = fallback_spec(precompiled_charsmap=build_charsmap({b"A": b"\xff"}))
     assert bytes_fallen_back_to(spec.sentencepiece) is None  # type: ignore[arg-type]
