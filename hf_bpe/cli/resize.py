@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hf_bpe.cli.console import err, print_json, show_plan, tell_written
-from hf_bpe.cli.options import DryRun, Json, Quiet, Yes
+from hf_bpe.cli.options import DryRun, EmbeddingTensors, HeadTensors, Json, Quiet, Yes
 from hf_bpe.editing import IdMap, plan_resize
 
 __all__ = ["resize"]
@@ -62,16 +62,8 @@ def resize(
             "--shrink", help="Have no more rows than the new tokenizer needs; else there are never fewer than before."
         ),
     ] = False,
-    embedding: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", show_default=False, help="The tensor of the embedding, if its name is not known (repeatable)."
-        ),
-    ] = None,
-    head: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", show_default=False, help="The tensor of the head, if its name is not known (repeatable)."),
-    ] = None,
+    embedding: EmbeddingTensors = None,
+    head: HeadTensors = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", show_default=False, help="A new folder; default: MODEL_DIR is replaced."),

@@ -10,22 +10,23 @@ from typing import Any, TypeAlias
 import conversion
 from conversion.huggingface import TOKENIZER_FILE
 from conversion.json_text import read_json
-from hf_bpe.editing.checkpoint.matrices import Matrices, find_matrices
+from hf_bpe.editing.checkpoint.matrices import matrices_of_model
 from hf_bpe.editing.checkpoint.shards import Checkpoint, open_checkpoint
 from hf_bpe.editing.id_map import IdMap
 from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.model_folder import other_weights
-from hf_bpe.editing.model_ids import CONFIG, CONFIGURATIONS, Renumbering, roles_of
+from hf_bpe.editing.model_ids import CONFIGURATIONS, Renumbering, roles_of
 from hf_bpe.editing.resize.plan import ResizePlan
 from hf_bpe.editing.rows import padding_of, plan_rows, rows_after
 from hf_bpe.editing.starting_rows import starting_rows
 from hf_bpe.errors import ConversionRefused, EditError, FormatError, some
-from hf_bpe.model_files.configuration import text_part
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["plan_resize"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
+
+_REMEDY = "name the tokenizer that the model was trained with as old_tokenizer="
 
 
 def plan_resize(
@@ -71,8 +72,7 @@ def plan_resize(
     old_source = Path(old_tokenizer) if old_tokenizer is not None else folder
     old = _old_tokenizer(old_source, required=old_tokenizer is not None or id_map is None)
     ids = _checked_map(id_map, old, new)
-    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}
-    matrices = _matrices(checkpoint, config, ids.old_size, embedding, head)
+    matrices = matrices_of_model(checkpoint, ids.old_size, embedding=embedding, head=head, remedy=_REMEDY)
     multiple = (1 if shrink else padding_of(matrices.rows, ids.old_size)) if pad_to_multiple_of is None else pad_to_multiple_of
     after = rows_after(matrices.rows, ids, shrink=shrink, multiple=multiple)
     old_roles = {} if old is None else roles_of(old_source, old)
@@ -158,22 +158,6 @@ def _checked_map(given: IdMap | None, old: TokenizerSpec | None, new: TokenizerS
             f"ids {some(list(map(str, odd)))} stand only in the id map, or only in the new tokenizer; they do not belong together"
         )
     return given
-
-
-def _matrices(checkpoint: Checkpoint, config: Any, needed: int, embedding: Sequence[str], head: Sequence[str]) -> Matrices:
-    if not isinstance(config, dict):
-        raise FormatError(f"{checkpoint.folder / CONFIG}: must be a JSON object")
-    text = text_part(config)
-    stated = text.get("vocab_size")
-    tied = config.get("tie_word_embeddings", text.get("tie_word_embeddings"))
-    return find_matrices(
-        checkpoint,
-        needed,
-        embedding=embedding,
-        head=head,
-        stated_rows=stated if type(stated) is int else None,
-        tied=tied if isinstance(tied, bool) else None,
-    )
 
 
 def _configurations(folder: Path, renumbering: Renumbering) -> dict[str, Any]:
