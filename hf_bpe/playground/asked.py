@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from hf_bpe.errors import PlaygroundError
 
-__all__ = ["MOST_CHARACTERS", "Asked", "Message", "read_asked", "too_long"]
+__all__ = ["MOST_CHARACTERS", "Asked", "Message", "TextTooLong", "read_asked"]
 
 MOST_CHARACTERS = 4_000_000
 """What a browser's text field still scrolls. The server would take a tenth of a second for these."""
@@ -18,6 +18,20 @@ _MOST_MESSAGES = 200
 
 Layout: TypeAlias = Literal["tokens", "pieces", "table"]
 _LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+class TextTooLong(PlaygroundError):
+    """A text has more characters than the page takes.
+
+    >>> str(TextTooLong(10_000_000))[:71]
+    'This text has 10,000,000 characters; the page takes up to 4,000,000. Co'
+    """
+
+    def __init__(self, characters: int) -> None:
+        super().__init__(
+            f"This text has {characters:,} characters; the page takes up to {MOST_CHARACTERS:,}. Count larger ones with "
+            "hf-bpe encode TOKENIZER --count --file FILE"
+        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ class Asked:
 
 
 def read_asked(body: bytes) -> Asked:
-    """What a request asks for. Raises `PlaygroundError` for a text that is too long and for what no page of ours sends.
+    """What a request asks for. Raises `TextTooLong`, and `PlaygroundError` for what no page of ours sends.
 
     >>> read_asked(b'{"tokenizers": ["t0"], "text": "hello"}').text
     'hello'
@@ -77,20 +91,8 @@ def read_asked(body: bytes) -> Asked:
     )
     length = len(asked.text) + sum(len(message.content) for message in messages or ())
     if length > MOST_CHARACTERS:
-        raise PlaygroundError(too_long(length))
+        raise TextTooLong(length)
     return asked
-
-
-def too_long(characters: int) -> str:
-    """What is said of a text that is not taken.
-
-    >>> too_long(10_000_000)[:71]
-    'This text has 10,000,000 characters; the page takes up to 4,000,000. Co'
-    """
-    return (
-        f"This text has {characters:,} characters; the page takes up to {MOST_CHARACTERS:,}. Count larger ones with "
-        "hf-bpe encode TOKENIZER --count --file FILE"
-    )
 
 
 def _field(given: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:

@@ -25,7 +25,7 @@ from hf_bpe.errors import HfBpeError, PlaygroundError
 from hf_bpe.files import text_of
 from hf_bpe.patterns import NAMED_PATTERNS
 from hf_bpe.playground import fragments
-from hf_bpe.playground.asked import MOST_CHARACTERS, Asked, read_asked, too_long
+from hf_bpe.playground.asked import MOST_CHARACTERS, Asked, TextTooLong, read_asked
 from hf_bpe.playground.cards import card_of
 from hf_bpe.playground.guard import Guard
 from hf_bpe.playground.looking import look
@@ -106,7 +106,7 @@ class _Playground:
                 raise PlaygroundError("choose a text file")
             text = text_of(await file.read(), plain_name(file.filename or ""))
         if len(text) > MOST_CHARACTERS:
-            raise PlaygroundError(too_long(len(text)))
+            raise TextTooLong(len(text))
         return PlainTextResponse(text.removeprefix("\ufeff"))
 
     def _page(self) -> str:
@@ -135,8 +135,7 @@ class _Playground:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    status = 413 if isinstance(error, PlaygroundError) and "takes up to" in str(error) else 400
-    return PlainTextResponse(str(error), status)
+    return PlainTextResponse(str(error), 413 if isinstance(error, TextTooLong) else 400)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:

@@ -70,7 +70,19 @@ def test_the_page_shows_tokens_before_anything_is_typed(address):
 def test_nothing_on_the_page_comes_from_elsewhere(address):
     page = call(f"{address}/")
     assert re.findall(r'(?:src|href|action)="(?:https?:)?//[^"]*', page.text) == []
-    for name in ("page.css", "page.js", "tokens.js", "card.js", "chat.js", "upload.js", "icon.svg"):
+    for name in (
+        "page.css",
+        "page.js",
+        "asking.js",
+        "saying.js",
+        "tokens.js",
+        "card.js",
+        "chat.js",
+        "link.js",
+        "theme.js",
+        "upload.js",
+        "icon.svg",
+    ):
         asset = call(f"{address}/static/{name}")
         assert asset.status == 200
         assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", asset.text), name

@@ -1,6 +1,6 @@
 // The panel about one token, and the steps of the merges of the word it stands in.
 
-import { say } from "./page.js";
+import { say } from "./saying.js";
 
 const card = document.getElementById("card");
 let opener = null; // where the focus goes back to

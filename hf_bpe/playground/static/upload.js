@@ -1,6 +1,7 @@
 // Tokenizers and texts out of files.
 
-import { mostCharacters, refresh, say, setText, tooLong } from "./page.js";
+import { refresh, setText } from "./asking.js";
+import { mostCharacters, say, tooLong } from "./saying.js";
 
 const most = Number(document.body.dataset.mostBytes);
 const pills = document.getElementById("pills");
