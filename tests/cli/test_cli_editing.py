@@ -12,6 +12,7 @@ import conversion
 from hf_bpe import Encoder
 from hf_bpe.editing import IdMap
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.support.pieces import PACKAGED
 from tests.support.vocabularies import gpt2_spec
 
 TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"
@@ -69,6 +70,20 @@ def test_extending_learns_tokens_and_adds_those_that_are_given(run, gpt2_folder,
     spec = conversion.load(tmp_path / "more")
     assert Encoder(spec).encode("<|image_2|><|tool|>", allowed_special="all") == [50265, 50262]
     assert IdMap.load(tmp_path / "more.id_map.json").made.keys() == {*range(50257, 50267)}
+
+
+def test_the_plan_says_which_habits_new_pieces_keep(run, fails, gpt2_folder, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("1987 1987 λόγος, λόγος, " * 5, "utf-8")
+    options = ("--corpus", text, "--tokens", 2, "--dry-run")
+    source = PACKAGED["mistral v1"]
+    planned = run("extend", source, tmp_path / "x.model", *options).stdout
+    assert "holds a digit beside another character, and no new one does; --no-split-digits would allow it" in planned
+    assert "--no-split-by-unicode-script would allow it" in planned
+    record = json.loads(run("extend", source, tmp_path / "x.model", *options, "--no-split-digits", "--json").stdout)
+    assert record["habits"] == {"split_digits": False, "split_by_unicode_script": True, "split_by_number": True}
+    assert "▁1" in record["added"].values()
+    assert "only for SentencePiece models" in fails("extend", gpt2_folder, tmp_path / "x", *options, "--split-digits")
 
 
 @pytest.mark.parametrize(
