@@ -84,21 +84,24 @@ def leaves(
 ) -> Iterator[tuple[int, int]]:
     """Tokens in the order in which they can go one by one: at each step the one used least of those that no other is made with.
 
-    Yields the id and how often it is used by then: what used a token that went uses its two parts instead, so their counts rise.
-    Of equally used ones the highest id goes first. A token that something outside of `among` is made with never comes,
-    but for what is `gone` already.
+    Yields the id and how often it is used by then: what used a token that went, of `gone` too, uses its two parts instead, so their
+    counts rise. Of equally used ones the highest id goes first. A token that something outside of `among` and `gone` is made with never
+    comes.
     """
-    used = {token_id: int(counts[token_id]) for token_id in among}
-    users = {token_id: len(derivations.users(token_id).difference(gone)) for token_id in among}
-    heap = [(used[token_id], -token_id) for token_id in among if not users[token_id]]
+    gone = frozenset(gone)
+    all_ids = gone.union(among)
+    used = {token_id: int(counts[token_id]) for token_id in all_ids}
+    users = {token_id: len(derivations.users(token_id)) for token_id in all_ids}
+    heap = [(token_id not in gone, used[token_id], -token_id) for token_id in all_ids if not users[token_id]]
     heapify(heap)
     while heap:
-        times, negative_id = heappop(heap)
-        yield -negative_id, times
+        is_left, times, negative_id = heappop(heap)
+        if is_left:
+            yield -negative_id, times
         for part in derivations.makers(-negative_id):
             if part not in users:
                 continue
             users[part] -= 1
             used[part] += times * derivations.parts[-negative_id].count(part)
             if not users[part]:
-                heappush(heap, (used[part], -part))
+                heappush(heap, (part not in gone, used[part], -part))

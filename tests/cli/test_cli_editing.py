@@ -72,6 +72,21 @@ def test_extending_learns_tokens_and_adds_those_that_are_given(run, gpt2_folder,
     assert IdMap.load(tmp_path / "more.id_map.json").made.keys() == {*range(50257, 50267)}
 
 
+def test_a_language_goes_by_its_text(run, fails, gpt2_folder, tmp_path):
+    english, french = tmp_path / "en.txt", tmp_path / "fr.txt"
+    english.write_text("The house is there, and the school is not.", "utf-8")
+    french.write_text("Un rapport de police.", "utf-8")
+    options = ("--unwanted", french, "--corpus", english)
+    found = run("prune", gpt2_folder, tmp_path / "x", *options)
+    assert "unwanted: 1 of 1 texts changes: " in found.stderr
+    assert "corpus: 0 of 1 texts change: " in found.stderr
+    record = json.loads((tmp_path / "x.record.json").read_text())
+    assert "Ġrapport" in record["removed"].values()
+    assert "Ġthe" not in record["removed"].values()
+    assert record["effect_on_unwanted"]["changed"] == 1
+    assert "without a corpus of what is to remain" in fails("prune", gpt2_folder, tmp_path / "y", "--unwanted", french)
+
+
 def test_the_plan_says_which_habits_new_pieces_keep(run, fails, gpt2_folder, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("1987 1987 λόγος, λόγος, " * 5, "utf-8")
