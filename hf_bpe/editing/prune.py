@@ -29,12 +29,14 @@ class Pruned:
     id_map: which id became which.
     removed: old id -> the bytes of a removed token (of SentencePiece pieces as they are written, of added tokens their text).
     taken_along: those of them that nobody asked for: a merge makes them of one that goes.
+    notes: what to know of the rules, such as a script that no token is of.
     """
 
     spec: TokenizerSpec
     id_map: IdMap
     removed: Mapping[int, bytes]
     taken_along: frozenset[int]
+    notes: tuple[str, ...] = ()
 
 
 def prune(
@@ -87,13 +89,20 @@ def prune(
     kept = derivations.parts_of(fixed | ids_named(spec, keep))
     gone = derivations.made_with(named)
     _refuse_conflict(spec, named, gone & kept, fixed)
-    asked = named | (of_scripts(spec, scripts) - kept)
+    by_script = of_scripts(spec, scripts)
+    asked = named | (set().union(*by_script.values()) - kept)
     gone |= derivations.made_with(asked)
     taken_along = gone - asked
-    gone |= _by_use(spec, corpus, unwanted, derivations, gone, kept, min_count, vocab_size)
+    by_use = _by_use(spec, corpus, unwanted, derivations, gone, kept, min_count, vocab_size)
+    gone |= by_use
+    notes = [f"no token holds a character of {script!r}" for script, found in by_script.items() if not found]
+    if by_use and corpus is None:
+        notes.append(
+            f"{len(by_use):,} tokens are chosen by their ids, the highest first, as no corpus says which are used least"
+        )
     if not gone:
-        raise EditError("no token is to be removed: no rule was given, or none applies")
-    return without_ids(spec, gone, frozenset(taken_along), compact=compact)
+        raise EditError(f"no token is to be removed: {'; '.join(notes) or 'no rule was given, or none applies'}")
+    return replace(without_ids(spec, gone, frozenset(taken_along), compact=compact), notes=tuple(notes))
 
 
 def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int | None, corpus: object) -> None:

@@ -68,15 +68,27 @@ def _readings(spec: TokenizerSpec, token: bytes | str) -> Iterator[bytes]:
         return
 
 
-def of_scripts(spec: TokenizerSpec, scripts: Iterable[str]) -> set[int]:
-    """The tokens that hold a character of one of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditError`."""
-    names = list(scripts)
+def of_scripts(spec: TokenizerSpec, scripts: Iterable[str]) -> dict[str, set[int]]:
+    """The tokens that hold a character of each of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditError`."""
+    characters = {name: _characters_of(name) for name in scripts}
+    unknown = [repr(name) for name, found in characters.items() if found is None]
+    if unknown:
+        raise EditError(
+            f"{some(unknown)}: no script of Unicode, such as 'Cyrillic' or 'Han'; for a language give texts of it as `unwanted`"
+        )
+    texts = [(token_id, token.decode("utf-8", "ignore")) for token, token_id in spec.vocab.items()]
+    return {
+        name: {token_id for token_id, text in texts if found.search(text)}
+        for name, found in characters.items()
+        if found is not None
+    }
+
+
+def _characters_of(script: str) -> regex.Pattern[str] | None:
     try:
-        found = [regex.compile(rf"\p{{Script={name}}}") for name in names]
+        return regex.compile(rf"\p{{Script={script}}}") if regex.fullmatch(r"[\w -]+", script) else None
     except regex.error:
-        raise EditError(f"{', '.join(map(repr, names))}: one of these is no script of Unicode, such as 'Cyrillic'") from None
-    texts = ((token_id, token.decode("utf-8", "ignore")) for token, token_id in spec.vocab.items())
-    return {token_id for token_id, text in texts if any(script.search(text) for script in found)}
+        return None
 
 
 def leaves(

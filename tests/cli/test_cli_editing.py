@@ -161,6 +161,19 @@ def test_a_renamed_token_keeps_its_id_and_its_role(run, gpt2_folder, tmp_path):
     assert "is not OLD=NEW" in run("rename", gpt2_folder, tmp_path / "x", "--token", "a").stderr
 
 
+def test_what_is_wrong_about_a_renaming_is_said_of_it(fails, gpt2_folder, tmp_path):
+    said = fails("rename", gpt2_folder, tmp_path / "x", "--token", "<|nothing|>=<|end|>")
+    assert said.startswith("error: there is no token '<|nothing|>' to rename; the added tokens are '<|endoftext|>'")
+    said = fails("rename", gpt2_folder, tmp_path / "x", "--token", "<|endoftext|>=the")
+    assert said.startswith("error: 'the' cannot be a new name, as there is a token of that name; choose another")
+
+
+def test_the_plan_has_notes_of_rules_without_effect(run, gpt2_folder, tmp_path):
+    found = run("prune", gpt2_folder, tmp_path / "x", "--script", "Ogham", "--vocab-size", 50_000, "--dry-run")
+    assert "note: no token holds a character of 'Ogham'" in found.stdout
+    assert "note: 257 tokens are chosen by their ids, the highest first" in found.stdout
+
+
 def test_a_model_follows_a_renamed_token_by_the_id_map(run, gpt2_folder, tmp_path):
     run("rename", gpt2_folder, tmp_path / "renamed", "--token", "<|endoftext|>=<|end|>", "-q")
     id_map = IdMap.load(tmp_path / "renamed.id_map.json")

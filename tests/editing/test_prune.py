@@ -205,6 +205,20 @@ def test_a_script_takes_every_token_with_one_of_its_letters() -> None:
     assert Encoder(pruned.spec).decode(Encoder(pruned.spec).encode("Привет")) == "Привет"
 
 
+def test_a_script_that_no_token_is_of_is_named() -> None:
+    spec = SMALL.replace(vocab={**SMALL.vocab, "я".encode(): 260}, merges=(*SMALL.merges, (b"\xd1", b"\x8f")))
+    pruned = prune(spec, scripts=["Ogham", "Cyrillic", "Runic"])
+    assert pruned.removed == {260: "я".encode()}
+    assert pruned.notes == ("no token holds a character of 'Ogham'", "no token holds a character of 'Runic'")
+
+
+def test_what_went_by_its_id_alone_is_told() -> None:
+    assert prune(SMALL, vocab_size=258).notes == (
+        "2 tokens are chosen by their ids, the highest first, as no corpus says which are used least",
+    )
+    assert prune(SMALL, ["de"], vocab_size=259).notes == prune(SMALL, vocab_size=258, corpus=[]).notes == ()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -217,7 +231,8 @@ def test_a_script_takes_every_token_with_one_of_its_letters() -> None:
         ({"vocab_size": 0}, "at least 1, not 0"),
         ({"min_count": True, "corpus": []}, "at least 1, not True"),
         ({"min_count": 2}, "there is no corpus"),
-        ({"scripts": ["Klingon"]}, "no script of Unicode"),
+        ({"scripts": ["Latin", "Klingon", "Ogham", "Latin}x"]}, "^'Klingon', 'Latin}x': no script of Unicode"),
+        ({"scripts": ["Ogham"]}, "no token is to be removed: no token holds a character of 'Ogham'"),
         ({"unwanted": ["ab"]}, "without a corpus of what is to remain"),
     ],
 )
