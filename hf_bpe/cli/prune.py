@@ -98,12 +98,11 @@ def prune(
     ]
     along = sorted(pruned.taken_along)
     lines = [f"{len(along):,} of those that are gone are made of others that were to go"] if along else []
-    lines += [f"note: {note}" for note in pruned.notes]
-    says: dict[str, Any] = {"taken_along": along, "notes": list(pruned.notes)}
+    says: dict[str, Any] = {"taken_along": along}
     if effects[1] is not None:
         lines.append(f"unwanted: {effects[1].summary()}")
         says["effect_on_unwanted"] = effects[1].to_dict()
-    edit = Edit("prune", tokenizer, spec, pruned.spec, pruned.id_map, lines, says, effects[0])
+    edit = Edit("prune", tokenizer, spec, pruned.spec, pruned.id_map, lines, says, effects[0], notes=pruned.notes)
     carry_out(edit, how)
 
 

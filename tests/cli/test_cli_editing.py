@@ -210,6 +210,22 @@ def test_a_tokenizer_may_be_replaced_by_its_edited_self(run, gpt2_folder, tmp_pa
     assert conversion.load(tmp_path / "own").special_tokens["<|tool|>"] == 50257
 
 
+def test_old_files_that_name_tokens_are_noted(run, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    shutil.copy(PACKAGED["mistral v1"], source / "tokenizer.model")
+    arguments = ("extend", source, "--add-special", "<|tool|>")
+    planned = run(*arguments[:2], tmp_path / "new", *arguments[2:], "--dry-run").stdout
+    assert (
+        f"note: tokenizer.model of {source}, with the old tokens, is not taken over; tokenizer.json, tokenizer_config.json"
+        in planned
+    )
+    assert "note:" not in run(*arguments[:2], tmp_path / "new.model", *arguments[2:], "--dry-run").stdout
+    record = json.loads(run(*arguments[:2], source, *arguments[2:], "--force", "--json").stdout)
+    assert record["notes"] == [f"tokenizer.model in {source} stays, with the tokens of another vocabulary; remove it"]
+    assert "note:" not in run("extend", source / "tokenizer.json", tmp_path / "new", "--add-special", "<|x|>", "--dry-run").stdout
+
+
 def test_what_cannot_be_written_is_refused_by_the_plan(fails, gpt2_folder, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "tokenizer.json").write_text("{}")
