@@ -14,6 +14,7 @@ from hf_bpe.cli.console import print_json, show_plan, tell_written
 from hf_bpe.cli.corpora import read_texts
 from hf_bpe.cli.edited_files import files_of, notes_of, put_in_place
 from hf_bpe.cli.files import refuse_existing, target_format
+from hf_bpe.cli.interruption import watch
 from hf_bpe.editing import Effect, IdMap, effect_on
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
@@ -119,6 +120,7 @@ def carry_out(edit: Edit, how: How) -> None:
     contents[_record_file(how.target).name] = (indented(record) + "\n").encode()
     if not (how.as_json or how.quiet):
         show_plan(_plan(edit, how, contents), "Write these files?", dry_run=how.dry_run, yes=how.yes)
+    watch(how.target.parent / name for name in contents)
     paths = [] if how.dry_run else put_in_place(how.target, how.format_name, contents)
     if how.as_json:
         print_json(record)

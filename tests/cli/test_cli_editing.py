@@ -223,7 +223,9 @@ def test_old_files_that_name_tokens_are_noted(run, tmp_path):
     assert "note:" not in run(*arguments[:2], tmp_path / "new.model", *arguments[2:], "--dry-run").stdout
     record = json.loads(run(*arguments[:2], source, *arguments[2:], "--force", "--json").stdout)
     assert record["notes"] == [f"tokenizer.model in {source} stays, with the tokens of another vocabulary; remove it"]
-    assert "note:" not in run("extend", source / "tokenizer.json", tmp_path / "new", "--add-special", "<|x|>", "--dry-run").stdout
+    assert (
+        "note:" not in run("extend", source / "tokenizer.json", tmp_path / "new", "--add-special", "<|x|>", "--dry-run").stdout
+    )
 
 
 def test_what_cannot_be_written_is_refused_by_the_plan(fails, gpt2_folder, tmp_path):
