@@ -59,6 +59,18 @@ class Charsmap:
             return None
         return stop, self._strings[value : self._strings.index(b"\0", value)]
 
+    def characters_written(self) -> frozenset[str] | None:
+        """The characters of all replacements; None if one of them is not UTF-8.
+
+        >>> sorted(Charsmap(build_charsmap({b"q": b"ku", b"x": b"ks"})).characters_written())
+        ['k', 's', 'u']
+        """
+        begins = {unit & ~_LEAF for unit in self._units if unit & _LEAF}
+        try:
+            return frozenset("".join(self._strings[at : self._strings.index(b"\0", at)].decode() for at in begins))
+        except UnicodeDecodeError:
+            return None
+
     def may_go_on(self, text: bytes, start: int) -> bool:
         """Whether more text could make a longer key of what stands at `start`: all of it begins one.
 

@@ -15,9 +15,9 @@ from conversion.verification.corpus import DEFAULT_SEPARATOR, Document, Origin, 
 from conversion.verification.difference import Difference
 from conversion.verification.generated import generated_texts
 from conversion.verification.loaders import Source, load_side
-from conversion.verification.progress import reporting
 from conversion.verification.structure import Aspect, Structure, compare_structure
 from hf_bpe.corpus.sources import Paths
+from hf_bpe.progress import reporting_bytes
 
 __all__ = ["CauseReport", "Difference", "OriginReport", "VerifyReport", "verify"]
 
@@ -178,7 +178,7 @@ def verify(
         comparison.run(_own_documents(comparison, proved=structure.proof is not None))
         if structure.proof is None or comparison.differing.total():
             comparison.run(given_texts)
-            with reporting(size, shown=progress and corpus is not None) as report:
+            with reporting_bytes("comparing", size, shown=progress and corpus is not None) as report:
                 found = (
                     read_corpus(corpus, separator=separator, text_field=text_field, report=report)
                     if corpus is not None

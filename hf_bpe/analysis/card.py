@@ -29,6 +29,7 @@ _WHY: dict[Finding, str] = {
     "never merged": "no merges make it, so no text becomes it",
     "split apart": "merging would make it, but no piece that the split pattern leaves can hold it",
     "no text": "it holds bytes that no UTF-8 text has",
+    "shadowed": "it is a byte of characters that are pieces themselves, or never come up",
 }
 
 

@@ -6,9 +6,8 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -25,11 +24,9 @@ from hf_bpe.analysis.metrics.usage import vocabulary_use
 from hf_bpe.analysis.metrics.words import MODES, WordMode
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import ComparisonError, some
+from hf_bpe.progress import reporting_bytes
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.corpus import Corpus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 __all__ = ["Compared", "compare"]
 
@@ -214,7 +211,7 @@ def _counted(
 ) -> dict[str, _Counted]:
     counted = {}
     sizes = [corpus.size for corpus in corpora]
-    with _bar(None if None in sizes else sum(size or 0 for size in sizes), shown=progress) as report:
+    with reporting_bytes("measuring", None if None in sizes else sum(size or 0 for size in sizes), shown=progress) as report:
         before = 0
         for corpus, size in zip(corpora, sizes, strict=True):
             counted[corpus.name] = _Counted(
@@ -234,14 +231,6 @@ def _counted(
                     stacklevel=3,
                 )
     return counted
-
-
-@contextmanager
-def _bar(total: int | None, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc="measuring", unit="B", unit_scale=True, disable=not shown) as bar:
-        yield lambda done: bar.update(max(0, done - bar.n))
 
 
 def _about_corpus(corpus: NamedCorpus, text: TextCounts) -> dict[str, Any]:

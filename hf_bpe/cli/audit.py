@@ -18,7 +18,9 @@ from hf_bpe.cli.files import refuse_existing
 from hf_bpe.cli.interruption import watch
 from hf_bpe.cli.options import (
     DryRun,
+    EmbeddingTensors,
     Force,
+    HeadTensors,
     Json,
     LoadedPattern,
     Quiet,
@@ -31,10 +33,10 @@ from hf_bpe.cli.options import (
 )
 from hf_bpe.editing import Audit, Rows
 from hf_bpe.editing import audit as audit_spec
-from hf_bpe.editing.audit import rows_of_model
+from hf_bpe.editing.audit import LookedAt, checked_untrained, rows_of_model
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
-from hf_bpe.vocabulary.shown import shown_some
+from hf_bpe.vocabulary.shown import shown, shown_some, tokens_by_id
 
 __all__ = ["audit"]
 
@@ -47,6 +49,8 @@ def audit(
             metavar="MODEL_DIR", show_default=False, help="Folder with .safetensors files: look for rows that look untrained."
         ),
     ] = None,
+    embedding: EmbeddingTensors = None,
+    head: HeadTensors = None,
     corpus: Texts = None,
     untrained: Annotated[
         list[int] | None,
@@ -71,18 +75,26 @@ def audit(
     force: Force = False,
 ) -> None:
     """Show what is odd about the tokens: no text has them, they hold parts of characters, their rows look untrained."""
+    if model is None and (embedding or head or untrained):
+        raise typer.BadParameter(
+            "--embedding, --head and --untrained are about the rows of a model; name it", param_hint="--model"
+        )
     if output is not None and not dry_run:
         refuse_existing(output, force)
     size = corpus_size(corpus) if corpus else 0
     spec = load(tokenizer, source_format, pattern, special_token)
-    matrices = () if model is None else rows_of_model(model, spec.n_vocab)
+    matrices: tuple[()] | tuple[Rows, Rows | None] = ()
+    if model is not None:
+        matrices = rows_of_model(model, spec.n_vocab, embedding=embedding or (), head=head or ())
+    if matrices and untrained:
+        checked_untrained(untrained, matrices[0])
     if not (quiet or as_json):
         _show_plan(tokenizer, spec, matrices, size, output, dry_run=dry_run)
     if dry_run:
         return
     texts = read_texts(corpus, text_field, quiet=quiet, doing="counting") if corpus else None
-    embedding, head = matrices or (None, None)
-    found = audit_spec(spec, corpus=texts, embedding=embedding, head=head, untrained=untrained or None)
+    inputs, outputs = matrices or (None, None)
+    found = audit_spec(spec, corpus=texts, embedding=inputs, head=outputs, untrained=untrained or None)
     if output is not None:
         watch((output,))
         write_atomically(output.parent, {output.name: (indented(found.to_dict()) + "\n").encode()})
@@ -123,3 +135,22 @@ def _print(spec: TokenizerSpec, found: Audit, limit: int) -> None:
         Text("groups, such as " + " ".join(found.twins[0][:limit]) if found.twins else ""),
     )
     out.print(table)
+    if found.rows is not None:
+        _print_suspects(spec, found, found.rows, limit)
+
+
+def _print_suspects(spec: TokenizerSpec, found: Audit, rows: LookedAt, limit: int) -> None:
+    """The rows that look untrained, with what else is known of their tokens."""
+    suspects, tokens = found.of("undertrained"), tokens_by_id(spec)
+    title = f"undertrained: {rows.indicator} up to {rows.border:.4g}, by {len(rows.untrained):,} rows known to be untrained"
+    table = Table(title=title, title_justify="left")
+    is_counted = any(token.count is not None for token in suspects)
+    for column in ("id", "token", "norm", "distance", *(["in the corpus"] if is_counted else []), "other findings"):
+        table.add_column(column, justify="left" if column in ("token", "other findings") else "right")
+    for token in suspects[:limit]:
+        count = [f"{token.count:,}"] if token.count is not None else ["-"] * is_counted
+        others = ", ".join(finding for finding in token.findings if finding != "undertrained")
+        cells = (str(token.id), f"'{shown(tokens[token.id])}'", f"{token.norm:.4g}", f"{token.distance:.4g}", *count, others)
+        table.add_row(*(Text(cell, overflow="fold") for cell in cells))
+    if suspects:
+        out.print(table)

@@ -13,7 +13,7 @@ from hf_bpe.analysis.naming import distinct_names, name_and_rest
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.encode_files import unescape
 from hf_bpe.cli.files import refuse_existing
-from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, load_any
+from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, TextField, load_any
 from hf_bpe.cli.tables import print_table
 from hf_bpe.errors import ComparisonError
 from hf_bpe.spec import TokenizerSpec
@@ -81,7 +81,7 @@ def compare(
             help="Write a report: .html with plots, .json with every figure, .md with the tables (repeatable).",
         ),
     ] = None,
-    text_field: Annotated[str, typer.Option(help="The field or column that holds the text.")] = "text",
+    text_field: TextField = "text",
     separator: Annotated[
         str | None,
         typer.Option(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conversion.verification.corpus import corpus_size, read_corpus
-from conversion.verification.progress import reporting
 from hf_bpe.cli.console import err
+from hf_bpe.progress import reporting_bytes
 
 __all__ = ["read_texts"]
 
@@ -20,6 +20,6 @@ def read_texts(paths: Sequence[str], text_field: str = "text", *, quiet: bool, d
 
 
 def _texts(paths: Sequence[str], size: int, text_field: str, shown: bool, doing: str) -> Iterator[str]:
-    with reporting(size, shown=shown, doing=doing) as report:
+    with reporting_bytes(doing, size, shown=shown) as report:
         for document in read_corpus(paths, text_field=text_field, report=report):
             yield document.text

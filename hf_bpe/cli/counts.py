@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hf_bpe.cli.console import err, out, print_json
-from hf_bpe.cli.options import PATTERN_NAMES, Force, Json, Ray
+from hf_bpe.cli.options import PATTERN_NAMES, Force, Json, Ray, TextField
 from hf_bpe.training.counting import WordCounts
 from hf_bpe.training.counting.memory import DEFAULT_MEMORY
 
@@ -51,7 +51,7 @@ def make(
     special_token: Annotated[
         list[str] | None, typer.Option(show_default=False, help="Text to cut out and not to count (repeatable).")
     ] = None,
-    text_field: Annotated[str, typer.Option(help="The field or column that holds the text.")] = "text",
+    text_field: TextField = "text",
     add: Annotated[bool, typer.Option("--add", help="Add what OUTPUT does not hold yet.")] = False,
     memory_limit: Annotated[str, typer.Option(help="Counts that do not fit are put aside on disk; the result is exact.")] = (
         DEFAULT_MEMORY

@@ -10,7 +10,7 @@ import typer
 
 import hf_bpe
 from hf_bpe.cli.console import err, print_json
-from hf_bpe.cli.options import Json, LoadedPattern, Ray, SourceFormat, SpecialIds, Tokenizer, load
+from hf_bpe.cli.options import Json, LoadedPattern, Ray, SourceFormat, SpecialIds, TextField, Tokenizer, load
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["encode_files"]
@@ -32,7 +32,7 @@ def encode_files(
         Path,
         typer.Option("--output", "-o", show_default=False, help="Folder for the shards; one already begun is gone on with."),
     ],
-    text_field: Annotated[str, typer.Option(help="The field or column that holds the text.")] = "text",
+    text_field: TextField = "text",
     separator: Annotated[
         str | None,
         typer.Option(

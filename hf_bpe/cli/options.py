@@ -75,6 +75,16 @@ Texts = Annotated[
     ),
 ]
 TextField = Annotated[str, typer.Option(help="The field or column that holds the text.")]
+EmbeddingTensors = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME", show_default=False, help="The tensor of the embedding, if its name is not known (repeatable)."
+    ),
+]
+HeadTensors = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", show_default=False, help="The tensor of the head, if its name is not known (repeatable)."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and write nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only on a terminal anybody is asked.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no question, no progress.")]

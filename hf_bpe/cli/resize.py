@@ -9,7 +9,7 @@ import typer
 
 from hf_bpe.cli.console import err, print_json, show_plan, tell_written
 from hf_bpe.cli.interruption import watch
-from hf_bpe.cli.options import DryRun, Json, Quiet, Yes
+from hf_bpe.cli.options import DryRun, EmbeddingTensors, HeadTensors, Json, Quiet, Yes
 from hf_bpe.editing import IdMap, plan_resize
 
 __all__ = ["resize"]
@@ -51,23 +51,20 @@ def resize(
         ),
     ] = "mean",
     seed: Annotated[int, typer.Option(min=0, help="For rows that are drawn.")] = 0,
-    pad_to_multiple_of: Annotated[int, typer.Option(min=1, help="Round the number of rows up to a multiple.")] = 1,
+    pad_to_multiple_of: Annotated[
+        int | None,
+        typer.Option(
+            min=1, show_default=False, help="Round the number of rows up to a multiple; default: the one they were padded to."
+        ),
+    ] = None,
     shrink: Annotated[
         bool,
         typer.Option(
             "--shrink", help="Have no more rows than the new tokenizer needs; else there are never fewer than before."
         ),
     ] = False,
-    embedding: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", show_default=False, help="The tensor of the embedding, if its name is not known (repeatable)."
-        ),
-    ] = None,
-    head: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", show_default=False, help="The tensor of the head, if its name is not known (repeatable)."),
-    ] = None,
+    embedding: EmbeddingTensors = None,
+    head: HeadTensors = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", show_default=False, help="A new folder; default: MODEL_DIR is replaced."),

@@ -14,7 +14,7 @@ from conversion.verification import LOADERS, Difference, VerifyReport, split_pre
 from conversion.verification.corpus import DEFAULT_SEPARATOR
 from conversion.verification.difference import Row, Token
 from hf_bpe.cli.console import out, print_json
-from hf_bpe.cli.options import Json, LoadedPattern, SpecialIds, load_options
+from hf_bpe.cli.options import Json, LoadedPattern, SpecialIds, TextField, load_options
 
 __all__ = ["verify"]
 
@@ -38,7 +38,7 @@ def verify(
     separator: Annotated[
         str, typer.Option(help="What ends a document in text files; '' for one document per file.")
     ] = DEFAULT_SEPARATOR,
-    text_field: Annotated[str, typer.Option(help="The field or column that holds the text.")] = "text",
+    text_field: TextField = "text",
     pattern: LoadedPattern = None,
     special_token: SpecialIds = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,

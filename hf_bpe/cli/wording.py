@@ -18,14 +18,16 @@ _OPTIONS = {
     r"\b(hard_vocab_limit|max_sentence_length)=(?=\w)": r"--set \1=",
     r"\bold_tokenizer=": "--old-tokenizer ",
     r"\bpad_to_multiple_of=": "--pad-to-multiple-of ",
-    r"\b(embedding|head|output)=": r"--\1 ",
+    r"\bshrink=True\b": "--shrink",
+    r"\bid_map=": "--id-map ",
+    r"\b(embedding|head|output|untrained)=": r"--\1 ",
     r"\bpattern=": "--pattern ",
     r'\bon_bad="(\w+)"': r"--on-bad \1",
     r"\bas text_field\b": "with --text-field",
     r"\bspecial_tokens=": "--special-token ",
     r"((?:[Ss]ave it with |\())format=": r"\1--to ",
     r"\bformat=": "--from ",
-    r"(--(?:pattern|special-token|from|old-tokenizer|embedding|head|output)) (?=[\s,;.)]|\Z)": r"\1",
+    r"(--(?:pattern|special-token|from|old-tokenizer|id-map|embedding|head|output|untrained)) (?=[\s,;.)]|\Z)": r"\1",
 }
 
 

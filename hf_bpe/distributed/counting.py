@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from hf_bpe.corpus.sources import Source
 from hf_bpe.distributed.cluster import Cluster, connected, need_ray
 from hf_bpe.distributed.parts import PART_BYTES, parts_of
@@ -22,6 +20,7 @@ from hf_bpe.distributed.reading import Reading
 from hf_bpe.distributed.runs import Run, merged_by_fan_in, run_of_sources
 from hf_bpe.encoding.output import locked
 from hf_bpe.errors import CorpusError, some
+from hf_bpe.progress import byte_bar
 from hf_bpe.training.corpus import Corpus, FileInput, inputs_of
 from hf_bpe.training.counting import CountRules, WordCounts
 from hf_bpe.training.counting.dropping import Dropping
@@ -139,9 +138,7 @@ class _Tree:
         tasks[last] = Run(target.name, parts=tuple(top))
         total = sum(run.size for run in runs)
         counted = sum(run.size for run in tasks.values())
-        with tqdm(
-            total=total, initial=total - counted, desc="counting", unit="B", unit_scale=True, disable=not progress
-        ) as bar:
+        with byte_bar("counting", total, shown=progress, before=total - counted) as bar:
             self.cluster.run(tasks, lambda run: bar.update(run.size))
 
     def _started(self, run: Run, reading: Any, tasks: dict[Any, Run]) -> list[Any]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast
 
 import numpy.typing as npt
-from tqdm import tqdm
 
 from hf_bpe.corpus.sources import Paths, Source, find_sources
 from hf_bpe.distributed.cluster import connected, need_ray
@@ -25,6 +24,7 @@ from hf_bpe.encoding.shards import NO_DOCUMENTS
 from hf_bpe.engine import Encoder
 from hf_bpe.errors import CorpusError
 from hf_bpe.files import sync_folder
+from hf_bpe.progress import byte_bar
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["encode_files"]
@@ -89,21 +89,16 @@ def encode_files(
     folder = Path(output).absolute()
     parts = [_Part(folder / f"part-{number:05d}", tuple(part)) for number, part in enumerate(parts_of(sources, part_bytes))]
     with locked(folder):
-        for begun in folder.glob("part-[0-9]*"):
-            _wait_for(begun)
+        if overwrite:
+            for begun in folder.glob("part-[0-9]*"):
+                _wait_for(begun)
         index = prepare(folder, settings, resume=resume, overwrite=overwrite)
         if not index.complete:
             missing = [part for part in parts if not part.is_complete()]
+            total = sum(part.size for part in parts)
             with (
                 connected(address, cpus_per_task=cpus_per_task, memory_limit=memory_limit) as cluster,
-                tqdm(
-                    total=sum(part.size for part in parts),
-                    initial=sum(part.size for part in parts) - sum(part.size for part in missing),
-                    desc="encoding",
-                    unit="B",
-                    unit_scale=True,
-                    disable=not progress,
-                ) as bar,
+                byte_bar("encoding", total, shown=progress, before=total - sum(part.size for part in missing)) as bar,
             ):
                 shared, task = cluster.share(spec), cluster.task(_encode_part)
                 tasks = {task(shared, part, settings, cpus_per_task): part for part in missing}

@@ -9,7 +9,7 @@ from pathlib import Path
 from hf_bpe.editing.model_ids import CONFIGURATIONS
 from hf_bpe.errors import EditError
 
-__all__ = ["FREEZE_LIST", "ID_MAP", "RECORD", "other_weights", "unchanged_files", "vocabulary_files"]
+__all__ = ["FREEZE_LIST", "ID_MAP", "RECORD", "other_weights", "tokenizer_files", "unchanged_files", "vocabulary_files"]
 
 RECORD = "resize_record.json"
 FREEZE_LIST = "new_rows.json"
@@ -41,6 +41,12 @@ def other_weights(model: Path, shards: Collection[str]) -> list[str]:
     """Files beside the checkpoint that hold the same weights in another form, or a state that goes with them, by their names."""
     names = sorted(path.name for path in model.iterdir() if path.is_file() and path.name not in shards)
     return [name for name in names if _is_one_of(name, _WEIGHTS) and not _is_one_of(name, _NO_WEIGHTS)]
+
+
+def tokenizer_files(model: Path) -> list[str]:
+    """The files of the tokenizer that is there, by their paths below the folder."""
+    names = (path.relative_to(model).as_posix() for path in model.rglob("*") if path.is_file())
+    return sorted(name for name in names if _is_one_of(name, _TOKENIZER))
 
 
 def unchanged_files(model: Path, rewritten: Collection[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.errors import EditError
 
-__all__ = ["MADE", "Rows", "plan_rows", "rows_after"]
+__all__ = ["MADE", "Rows", "padding_of", "plan_rows", "rows_after"]
 
 MADE = -2
 """In place of an old row: it is made. (Not -1, which would look like the row before row 0.)"""
@@ -36,6 +37,18 @@ class Rows:
     def stay(self) -> bool:
         """Whether every row is where it was, and none is new."""
         return len(self.sources) == len(self.in_use) and bool((self.sources == np.arange(len(self.sources))).all())
+
+
+def padding_of(rows: int, ids: int) -> int:
+    """The multiple that a matrix with more rows than ids was padded to, 128 at most; 1 for rows that make none of 8.
+
+    128 is the most that is padded to in practice. Where less was meant, too much is at most 127 rows.
+
+    >>> padding_of(32_064, 32_000), padding_of(32_000, 32_000), padding_of(262_208, 262_145), padding_of(1_025, 1_000)
+    (64, 1, 64, 1)
+    """
+    multiple = math.gcd(rows, 128)
+    return multiple if rows > ids and multiple >= 8 else 1
 
 
 def rows_after(rows_before: int, id_map: IdMap, *, shrink: bool = False, multiple: int = 1) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeAlias
 
-from tqdm import tqdm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from hf_bpe.progress import reporting_bytes
 
 __all__ = ["Progress", "reporting"]
 
@@ -19,15 +16,6 @@ Progress: TypeAlias = bool | Callable[[int, int], object]
 
 def reporting(progress: Progress, start: int, total: int) -> AbstractContextManager[Callable[[int], object]]:
     """What to call with the number of bytes done. `start`: bytes done by earlier runs."""
-    return _bar(start, total, shown=progress) if isinstance(progress, bool) else _told(progress, total)
-
-
-@contextmanager
-def _bar(start: int, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    with tqdm(total=total, initial=start, desc="encoding", unit="B", unit_scale=True, disable=not shown) as bar:
-        yield lambda done: bar.update(max(0, done - bar.n))
-
-
-@contextmanager
-def _told(function: Callable[[int, int], object], total: int) -> Iterator[Callable[[int], object]]:
-    yield lambda done: function(done, total)
+    if isinstance(progress, bool):
+        return reporting_bytes("encoding", total, shown=progress, before=start)
+    return nullcontext(lambda done: progress(done, total))

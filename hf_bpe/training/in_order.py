@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tqdm import tqdm
-
 from hf_bpe.corpus.documents import Place
 from hf_bpe.errors import CorpusError, TrainingError
+from hf_bpe.progress import byte_bar
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.corpus import Corpus, inputs_of
 from hf_bpe.training.counting.counters import ReferenceCounter
@@ -59,7 +58,7 @@ def words_in_order(
         raise TrainingError("tie_break='first-seen' needs the texts themselves: word counts do not know which word came first")
     counters = [ReferenceCounter(CountRules.from_spec(stage, special_tokens)) for stage in stages]
     seen = 0
-    with tqdm(desc="counting", unit="B", unit_scale=True, disable=not progress) as bar:
+    with byte_bar("counting", None, shown=progress) as bar:
         for source in inputs_of(corpus, field=text_field, cut=None):
             for batch in source.batches(Place()):
                 for counter in counters:

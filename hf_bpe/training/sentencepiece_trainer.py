@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from conversion.sentencepiece.model import parse_model
 from hf_bpe.errors import CorpusError, TrainingError
+from hf_bpe.progress import byte_bar
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.training.corpus import Corpus, inputs_of, lines_of, text_size
 from hf_bpe.training.sentencepiece_settings import SentencePieceSettings, settings_for
@@ -107,7 +108,7 @@ class _Sentences:
 
     def _usable(self) -> Iterator[bytes]:
         inputs = inputs_of(self.corpus, field=self.text_field, separator=b"\n")
-        with tqdm(total=text_size(inputs), desc="reading", unit="B", unit_scale=True, disable=not self.progress) as bar:
+        with byte_bar("reading", text_size(inputs), shown=self.progress) as bar:
             for line in lines_of(inputs):
                 bar.update(len(line) + 1)
                 sentence = line.rstrip(b"\r")

@@ -28,7 +28,7 @@ fn rules(prepend: Prepend) -> Rules<'static> {
 fn encode(model: &Model, text: &str) -> Vec<u32> {
     let policy = model.policy(|_| false, |_| false).unwrap();
     let mut ids = Vec::new();
-    model.encode(text, &policy, &mut |some| ids.extend_from_slice(some)).unwrap();
+    model.coder().encode(text, &policy, &mut |some| ids.extend_from_slice(some)).unwrap();
     ids
 }
 

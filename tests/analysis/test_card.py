@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hf_bpe import Encoder, TokenizerSpec, UnknownTokenError
 from hf_bpe.analysis import Cards
-from hf_bpe.pieces import Piece
+from hf_bpe.pieces import Piece, byte_piece
 from hf_bpe.vocabulary.findings import findings_of, findings_of_token
 from tests.support.pieces import pieces_spec
 from tests.support.vocabularies import BYTES, byte_spec, cl100k_encoder, cl100k_spec, gpt2_spec, random_specs
@@ -65,7 +65,7 @@ def test_a_token_of_gpt2_by_hand(gpt2):
     assert (card.entry.id, card.entry.spelled, card.rank) == (43453, "ĠSolidGoldMagikarp", 43198)
     [tree] = card.tree
     assert [part.content for part in tree.parts] == [b" Solid", b"GoldMagikarp"]
-    assert (card.is_reachable, card.why, card.findings) == (True, "its own text becomes it", ())
+    assert (card.is_reachable, card.why, card.findings) == (True, "its own text becomes it", ("joined words",))
     assert [entry.id for entry in card.beside] == [43450, 43451, 43452, 43454, 43455, 43456]
     assert (card.used_in.total, card.starting.total) == (0, 0)
 
@@ -173,3 +173,14 @@ def test_cards_go_to_json(gpt2):
     ]
     assert told["starting"]["count"] > 10
     assert len(told["starting"]["first"]) == 12
+
+
+def test_a_byte_piece_whose_character_is_a_piece_is_reached_by_no_text():
+    pieces = [Piece(byte_piece(byte), 0.0, "byte") for byte in range(256)]
+    spec = pieces_spec(*pieces, Piece("A"), byte_fallback=True)
+    shadowed, other = (Cards(spec).card(spec.vocab[byte_piece(byte).encode()]) for byte in b"AB")
+    assert (shadowed.is_reachable, shadowed.why) == (
+        False,
+        "it is a byte of characters that are pieces themselves, or never come up",
+    )
+    assert other.is_reachable

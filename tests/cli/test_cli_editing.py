@@ -269,3 +269,63 @@ def test_auditing_a_model_names_the_rows_that_look_untrained(run, gpt2_folder, t
     assert suspected == {177, 188, 262}
     assert found["counts"]["no text"] == 13
     assert "undertrained" in run("audit", gpt2_folder, "--model", tmp_path).stdout
+
+
+@pytest.fixture
+def untied(spec, tmp_path):
+    """A model whose tensors have names that nobody knows."""
+    generator = np.random.default_rng(2)
+    tensors = {name: generator.normal(1, 1, (384, 16)).astype(np.float32) for name in ("a.table", "b.table")}
+    for rows in tensors.values():
+        rows[[spec.vocab[b"Z"], *range(320, 384)]] *= 0.001
+    model = tmp_path / "untied"
+    model.mkdir()
+    save_file(tensors | {"c.table": np.zeros((30, 16), np.float32)}, model / "model.safetensors")
+    return model
+
+
+def test_tensors_to_audit_can_be_named(run, spec, tokenizer, untied):
+    options = ("--model", untied, "--embedding", "a.table", "--head", "b.table", "--untrained", 370)
+    found = json.loads(run("audit", tokenizer, *options, "--json").stdout)
+    assert [token["id"] for token in found["tokens"] if "undertrained" in token["findings"]] == [spec.vocab[b"Z"]]
+    rows = found["rows"]
+    assert (rows["embedding"], rows["head"]) == ("a.table in model.safetensors", "b.table in model.safetensors")
+    assert (rows["indicator"], rows["untrained"]) == ("norm", [370])
+    shown = run("audit", tokenizer, *options).stdout
+    assert "undertrained: norm up to" in shown
+    tied = ("--model", untied, "--embedding", "a.table", "--head", "a.table")
+    assert "undertrained: distance up to" in run("audit", tokenizer, *tied).stdout
+
+
+def test_suspects_are_shown_with_their_counts(run, tokenizer, untied, tmp_path):
+    (tmp_path / "text.txt").write_text("Z Z")
+    options = ("--model", untied, "--embedding", "a.table", "--corpus", tmp_path / "text.txt", "--untrained", 370)
+    shown = run("audit", tokenizer, *options).stdout
+    assert "in the corpus" in shown
+    assert re.search(r"│\s*\d+ │ 'Z' +│ +[\d.e-]+ │ +[\d.e-]+ │ +2 │", shown)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            (),
+            "Name the embedding with --embedding NAME, and the head, if it is not tied, with --head NAME; rows enough have a.table",
+        ),
+        (("--embedding", "d"), "no tensor 'd', which --embedding names. Name"),
+        (("--embedding", "c.table"), "take the tokenizer that the model was trained with"),
+        (("--embedding", "a.table", "--head", "c.table"), "name the one that goes with it as --head"),
+        (("--embedding", "a.table", "--untrained", 400), "row 400 is said to be untrained, and a.table in"),
+        (("--embedding", "a.table", "--untrained", 400), "name others with --untrained"),
+    ],
+)
+def test_what_an_audit_advises_are_options_that_it_has(fails, tokenizer, untied, options, message):
+    said = " ".join(fails("audit", tokenizer, "--model", untied, *options).split())
+    assert message in said
+    assert "--old-tokenizer" not in said
+    assert "=" not in said
+
+
+def test_rows_are_not_asked_about_without_a_model(fails, tokenizer):
+    for option in (("--untrained", 5), ("--embedding", "x"), ("--head", "x")):
+        assert "--model" in fails("audit", tokenizer, *option, code=2)

@@ -12,6 +12,7 @@ import pytest
 import hf_bpe
 from hf_bpe.errors import CorpusError, FormatError, ResumeRefused, WordCountsMismatch
 from hf_bpe.training.counting import count as count_module
+from hf_bpe.training.counting.store import PartialStore
 from hf_bpe.training.counting.tally import Tally
 from tests.counting.support import TEXTS, as_dict, count, expected, write_jsonl, write_parquet
 
@@ -259,6 +260,21 @@ def test_adding_is_gone_on_with_too(corpus, tmp_path, monkeypatch) -> None:
             count(corpus, output=output, add=True)
     assert output.read_bytes() == before
     assert as_dict(count(corpus, output=output, add=True)) == as_dict(count(corpus))
+
+
+def test_a_count_that_was_killed_behind_its_last_step_is_not_taken_for_an_interrupted_one(
+    corpus, tmp_path, monkeypatch
+) -> None:
+    output = tmp_path / "out.parquet"
+    for number in range(2):  # as it is made, and as more is added
+        with monkeypatch.context() as patch:
+            patch.setattr(count_module, "SAVE_SECONDS", 0.0)
+            patch.setattr(PartialStore, "remove", lambda self: None)
+            count(corpus, output=output, add=True)
+        write_jsonl(corpus / f"new{number}.jsonl", TEXTS)
+    assert (tmp_path / "out.parquet.partial" / "state.json").exists()
+    assert as_dict(count(corpus, output=output, add=True)) == as_dict(count(corpus))
+    assert not (tmp_path / "out.parquet.partial").exists()
 
 
 def test_nothing_is_left_where_nothing_was_counted(tmp_path) -> None:

@@ -68,7 +68,7 @@ def test_a_run_that_is_stopped_goes_on_with_the_parts_that_are_missing(
 ) -> None:
     output = tmp_path / "two.parquet"
     with monkeypatch.context() as patch:
-        patch.setattr(counting, "tqdm", _StoppingBar)
+        patch.setattr(counting, "byte_bar", _StoppingBar)
         with pytest.raises(KeyboardInterrupt):
             count(corpus, output)
     begun = dying.counted()
@@ -83,7 +83,7 @@ def test_a_run_that_is_stopped_goes_on_with_the_parts_that_are_missing(
 class _StoppingBar:
     """Ctrl-C as soon as a part is done."""
 
-    def __init__(self, **_: object) -> None: ...
+    def __init__(self, *_: object, **__: object) -> None: ...
     def __enter__(self) -> _StoppingBar:
         return self
 

@@ -84,7 +84,7 @@ def test_a_run_that_is_stopped_goes_on_with_the_parts_that_are_missing(
     encode_on_ray(corpus, tmp_path / "whole")
     folder = tmp_path / "ray"
     with monkeypatch.context() as patch:
-        patch.setattr(encoding, "tqdm", _StoppingBar)
+        patch.setattr(encoding, "byte_bar", _StoppingBar)
         with pytest.raises(KeyboardInterrupt):
             encode_on_ray(corpus, folder)
     kept = {path: path.stat().st_mtime_ns for path in _complete_shards(folder)}

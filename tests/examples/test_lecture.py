@@ -1,21 +1,11 @@
 """The lecture's steps give what the lecture shows."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import regex
 import tiktoken
 from tiktoken.load import load_tiktoken_bpe
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def load_example(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.examples.support import EXAMPLES, load_example
 
 
 @pytest.fixture(scope="module")

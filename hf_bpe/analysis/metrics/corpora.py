@@ -24,9 +24,10 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Block:
-    """Some texts of a corpus. finished: how many texts end in it; the last may go on in the next block."""
+    """Some texts of a corpus. bytes: of them all. finished: how many texts end in it; the last may go on in the next block."""
 
     texts: list[str]
+    bytes: int
     finished: int
 
 
@@ -91,7 +92,7 @@ class NamedCorpus:
             for batch in each.batches(Place()):
                 bounds = batch.offsets.tolist()
                 texts = [batch.data[start:stop].decode() for start, stop in pairwise(bounds)]
-                yield Block(texts, len(texts) - batch.unfinished), before + batch.consumed
+                yield Block(texts, bounds[-1] - bounds[0], len(texts) - batch.unfinished), before + batch.consumed
             before += each.size or 0
 
 

@@ -110,7 +110,7 @@ def _measure(block: Block, counts: TextCounts, mode: WordMode) -> _Measured:
     joined = _BETWEEN.join(block.texts)
     found = words_of(joined, mode)
     counts.documents += block.finished
-    counts.bytes += sum(len(text.encode()) for text in block.texts)
+    counts.bytes += block.bytes
     counts.characters += sum(map(len, block.texts))
     counts.words += len(found.spans)
     counts.letters += found.letters

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hf_bpe.analysis.metrics.usage import count_tokens
-from hf_bpe.editing.audit.undertrained import Indicators, Rows, indicators, suspects
+from hf_bpe.editing.audit.undertrained import Indicators, Rows, border, checked_untrained, indicators, suspects
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
 from hf_bpe.spelling import spelled_vocabulary
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Audit", "AuditedToken", "audit"]
+__all__ = ["Audit", "AuditedToken", "LookedAt", "audit"]
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,39 @@ class AuditedToken:
 
 
 @dataclass(frozen=True)
+class LookedAt:
+    """How rows were judged.
+
+    embedding, head: the names of the matrices; head is None for a tied one. indicator: by which one tokens are "undertrained".
+    border: its largest value that is. untrained: the ids that it was taken from.
+    """
+
+    embedding: str
+    head: str | None
+    indicator: Literal["norm", "distance"]
+    border: float
+    untrained: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Audit:
     """What was found.
 
     tokens: by id; those with undertrained rows first, the most suspicious first. ids_without_token: below the number of rows, if a matrix was
-    given, else below `n_vocab`. twins: groups of tokens that differ only in case or white space around them, the largest ones.
+    given, else below `n_vocab`. twins: all groups of tokens that differ only in case or white space around them, the largest first.
+    rows: how those of a model were judged; None without one.
     """
 
     vocab_size: int
     tokens: tuple[AuditedToken, ...]
     ids_without_token: tuple[int, ...]
     twins: tuple[tuple[str, ...], ...]
-    groups_of_twins: int
+    rows: LookedAt | None = None
+
+    @property
+    def groups_of_twins(self) -> int:
+        """How many groups there are."""
+        return len(self.twins)
 
     @property
     def counts(self) -> Mapping[Finding, int]:
@@ -62,7 +83,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self) | {"counts": dict(self.counts)}
+        return asdict(self) | {"groups_of_twins": self.groups_of_twins, "counts": dict(self.counts)}
 
 
 def audit(
@@ -94,29 +115,35 @@ def audit(
     ids = spec.used_ids
     size = spec.n_vocab if embedding is None else embedding.count
     holes = tuple(token_id for token_id in range(size) if token_id not in ids)
-    rows, order = None, list[int]()
+    rows, judged, order = None, None, list[int]()
     if embedding is not None:
-        reference = sorted(unreached.union(holes)) if untrained is None else [*untrained]
-        rows = _indicators(embedding, head, reference)
+        reference = checked_untrained(unreached.union(holes) if untrained is None else untrained, embedding)
         candidates = sorted(ids.difference(reference))
-        order = suspects(rows.distance if head is None else rows.norm, reference, candidates)
+        rows, judged = _judge(embedding, head, reference, candidates)
+        order = suspects(getattr(rows, judged.indicator), judged.border, candidates)
         for token_id in order:
             found.setdefault(token_id, []).append("undertrained")
     others = sorted(token_id for token_id, findings in found.items() if "undertrained" not in findings)
-    groups, spelled = twins(spec), spelled_vocabulary(spec)
+    spelled = spelled_vocabulary(spec)
     return Audit(
         vocab_size=spec.vocab_size,
         tokens=tuple(_audited(token_id, spelled[token_id], found[token_id], counts, rows) for token_id in (*order, *others)),
         ids_without_token=holes,
-        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in groups),
-        groups_of_twins=len(groups),
+        twins=tuple(tuple(spelled[token_id] for token_id in group) for group in twins(spec)),
+        rows=judged,
     )
 
 
-def _indicators(embedding: Rows, head: Rows | None, reference: Sequence[int]) -> Indicators:
-    """Norms of the input rows, and the distances of the output rows, which with one matrix are the same rows."""
-    ours = indicators(embedding, reference)
-    return ours if head is None else replace(ours, distance=indicators(head, reference).distance)
+def _judge(
+    embedding: Rows, head: Rows | None, reference: Sequence[int], candidates: Sequence[int]
+) -> tuple[Indicators, LookedAt]:
+    """Norms of the input rows, and the distances of the output rows, which with one matrix are the same rows; and the border."""
+    found = indicators(embedding, reference)
+    if head is not None:
+        found = replace(found, distance=indicators(head, reference).distance)
+    indicator: Literal["norm", "distance"] = "distance" if head is None else "norm"
+    most = border(getattr(found, indicator), reference, candidates)
+    return found, LookedAt(embedding.name, None if head is None else head.name, indicator, most, tuple(reference))
 
 
 def _audited(

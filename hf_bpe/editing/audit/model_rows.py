@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,29 +19,32 @@ if TYPE_CHECKING:
 __all__ = ["rows_of_model"]
 
 
-def rows_of_model(folder: Path, ids: int) -> tuple[Rows, Rows | None]:
-    """The embedding of a model, and its head where that is another matrix.
+def rows_of_model(
+    folder: Path, ids: int, *, embedding: Sequence[str] = (), head: Sequence[str] = ()
+) -> tuple[Rows, Rows | None]:
+    """The embedding of a model, and its head where that is another matrix. Of several the first of the checkpoint.
 
-    ids: how many the tokenizer has. Raises `EditError` and `FormatError` for folders without such matrices, with damaged files, with
-    fewer rows, and with numbers of a kind that is not read.
+    ids: how many the tokenizer has. embedding, head: names of the tensors, where they are not known. Raises `EditError` and
+    `FormatError` for folders without such matrices, with damaged files, with fewer rows, and with numbers of a kind that is not read.
 
     >>> embedding, head = rows_of_model(Path("my-model"), 32_000)  # doctest: +SKIP
     """
-    from hf_bpe.editing.checkpoint.matrices import find_matrices
+    from hf_bpe.editing.checkpoint.matrices import matrices_of_model
     from hf_bpe.editing.checkpoint.numbers import FLOATS
     from hf_bpe.editing.checkpoint.shards import open_checkpoint
 
     checkpoint = open_checkpoint(folder)
-    found = find_matrices(checkpoint, ids).found
+    remedy = "take the tokenizer that the model was trained with"
+    found = matrices_of_model(checkpoint, ids, embedding=embedding, head=head, remedy=remedy).found
     odd = next((matrix.tensor for matrix in found if matrix.role != "bias" and matrix.tensor.dtype not in FLOATS), None)
     if odd is not None:
         raise EditError(
             f"{odd.name} is of dtype {odd.dtype}, whose numbers are not read; take a checkpoint of {', '.join(FLOATS)}"
         )
-    embedding, head = (next((m for m in found if m.role == role), None) for role in ("embedding", "head"))
-    if embedding is None:
-        raise EditError(f"{folder}: no embedding is there, only a head")
-    return _rows(checkpoint, embedding), None if head is None else _rows(checkpoint, head)
+    inputs, outputs = ([matrix for matrix in found if matrix.role == role] for role in ("embedding", "head"))
+    if not inputs:  # one matrix was named as both
+        return _rows(checkpoint, outputs[0]), None
+    return _rows(checkpoint, inputs[0]), _rows(checkpoint, outputs[0]) if outputs else None
 
 
 def _rows(checkpoint: Checkpoint, matrix: Matrix) -> Rows:

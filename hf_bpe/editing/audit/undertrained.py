@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Indicators", "Rows", "indicators", "suspects"]
+__all__ = ["Indicators", "Rows", "border", "checked_untrained", "indicators", "suspects"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,24 @@ class Indicators:
     distance: NDArray[np.float64]
 
 
+def checked_untrained(untrained: Iterable[int], matrix: Rows) -> list[int]:
+    """The rows that are known to be untrained, each once, in order. Raises `EditError` where there is none, or one that the matrix lacks.
+
+    >>> checked_untrained([2, 0, 2], Rows(3, list))
+    [0, 2]
+    """
+    wanted = sorted({*untrained})
+    if not wanted:
+        raise EditError("no row is known to be untrained; name ids of some with untrained=, such as those of reserved tokens")
+    odd = next((number for number in wanted if not 0 <= number < matrix.count), None)
+    if odd is not None:
+        raise EditError(
+            f"row {odd:,} is said to be untrained, and {matrix.name or 'the matrix'} has {matrix.count:,} rows, from 0 on; "
+            "name others with untrained="
+        )
+    return wanted
+
+
 def indicators(matrix: Rows, untrained: Sequence[int]) -> Indicators:
     """The indicators of Land and Bartolo, "Fishing for Magikarp" (2024): norms tell most where input and output matrices are two,
     the distance to the mean of untrained rows where they are one, and for output matrices.
@@ -62,16 +80,15 @@ def indicators(matrix: Rows, untrained: Sequence[int]) -> Indicators:
     """
     import numpy as np
 
-    wanted = np.unique(np.asarray(untrained, np.int64))
-    if not len(wanted):
-        raise EditError("no row is known to be untrained; name some, such as those of reserved tokens")
-    if not 0 <= wanted[0] <= wanted[-1] < matrix.count:
-        raise EditError(
-            f"row {wanted[-1]:,} is said to be untrained, and the matrix has {matrix.count:,} rows; does it belong to the tokenizer?"
-        )
+    wanted = np.asarray(checked_untrained(untrained, matrix), np.int64)
     total, known, start = np.zeros(()), np.zeros(()), 0
     for window in matrix.windows():
         rows = window.astype(np.float64)
+        if not np.isfinite(rows).all():
+            odd = start + int(np.argmin(np.isfinite(rows).all(1)))
+            raise EditError(
+                f"row {odd:,} of {matrix.name or 'the matrix'} holds what is no finite number; fetch the model again"
+            )
         total = total + rows.sum(0)
         known = known + rows[wanted[(wanted >= start) & (wanted < start + len(rows))] - start].sum(0)
         start += len(rows)
@@ -88,17 +105,31 @@ def indicators(matrix: Rows, untrained: Sequence[int]) -> Indicators:
     return Indicators(np.concatenate(norms), np.concatenate(distances))
 
 
-def suspects(values: NDArray[np.float64], untrained: Sequence[int], candidates: Sequence[int]) -> list[int]:
-    """The candidates whose indicator is like those of the untrained rows, the most suspicious first.
+def border(values: NDArray[np.float64], untrained: Sequence[int], candidates: Sequence[int]) -> float:
+    """The largest value of an indicator that is like those of the untrained rows.
 
-    The border is put where it parts the untrained rows, of which a twentieth may lie beyond, from the middle of the candidates:
-    at their 95th percentile, but no further than half way from their median to that of the candidates.
+    It is put where it parts the untrained rows, of which a twentieth may lie beyond, from the middle of the candidates:
+    at their 95th percentile, but no further than half way from their median to that of the candidates. Raises `EditError` where there are no candidates.
+
+    >>> import numpy as np
+    >>> border(np.array([0.0, 0.0, 0.05, 0.9, 1.0, 1.1]), [0, 1], [2, 3, 4, 5])
+    0.095
     """
     import numpy as np
 
-    reference, others = values[list(untrained)], values[list(candidates)]
-    low, middle = float(np.median(reference)), float(np.median(others))
-    border = min(float(np.quantile(reference, 0.95)), (low + middle) / 2)
+    if not len(candidates):
+        raise EditError("no token is left that is not said to be untrained; name fewer ids with untrained=")
+    low, middle = float(np.median(values[list(untrained)])), float(np.median(values[list(candidates)]))
+    found = min(float(np.quantile(values[list(untrained)], 0.95)), (low + middle) / 2)
     # Rows that were never touched differ by rounding, or by what they began with: a tenth of the way is allowed for that.
-    border = max(border, low + (middle - low) / 10)
-    return sorted((i for i in candidates if values[i] <= border), key=lambda i: float(values[i]))
+    return max(found, low + (middle - low) / 10)
+
+
+def suspects(values: NDArray[np.float64], most: float, candidates: Sequence[int]) -> list[int]:
+    """The candidates whose indicator is no larger than `most`, the most suspicious first.
+
+    >>> import numpy as np
+    >>> suspects(np.array([0.0, 0.3, 0.1]), 0.5, [1, 2])
+    [2, 1]
+    """
+    return sorted((i for i in candidates if values[i] <= most), key=lambda i: float(values[i]))

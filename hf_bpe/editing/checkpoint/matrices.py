@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from conversion.json_text import read_json
 from hf_bpe.editing.checkpoint.shards import Checkpoint
-from hf_bpe.errors import EditError, some
+from hf_bpe.editing.model_ids import CONFIG
+from hf_bpe.errors import EditError, FormatError, some
+from hf_bpe.model_files.configuration import text_part
 from hf_bpe.model_files.safetensors_header import Tensor
 from hf_bpe.model_files.tensor_names import BIAS, EMBEDDING, HEAD
 
-__all__ = ["Matrices", "Matrix", "Role", "find_matrices"]
+__all__ = ["Matrices", "Matrix", "Role", "find_matrices", "matrices_of_model"]
 
 Role: TypeAlias = Literal["embedding", "head", "bias"]
 
@@ -46,16 +49,47 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Matrices:
-    """The tensors with a row for each id, all with as many rows. alike: others with as many rows, which are left as they are."""
+    """The tensors with a row for each id, all with as many rows.
+
+    alike: others with as many rows, which are left as they are. said_to_be_tied: what the configuration says of the head, if it does.
+    """
 
     found: tuple[Matrix, ...]
     rows: int
     alike: tuple[str, ...]
+    said_to_be_tied: bool | None = None
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads that are tensors of their own, by name."""
+        return [matrix.tensor.name for matrix in self.found if matrix.role == "head"]
 
     @property
     def tied(self) -> bool:
-        """Whether the head is the embedding itself."""
-        return not any(matrix.role == "head" for matrix in self.found)
+        """Whether the head is the embedding itself: there is none of its own, and the configuration does not speak against it."""
+        return not self.heads and self.said_to_be_tied is not False
+
+
+def matrices_of_model(
+    checkpoint: Checkpoint, needed: int, *, embedding: Sequence[str] = (), head: Sequence[str] = (), remedy: str
+) -> Matrices:
+    """As `find_matrices`, with what config.json says of rows and of tying, if there is one."""
+    path = checkpoint.folder / CONFIG
+    config = read_json(path) if path.is_file() else {}
+    if not isinstance(config, dict):
+        raise FormatError(f"{path}: must be a JSON object")
+    text = text_part(config)
+    stated = text.get("vocab_size")
+    tied = config.get("tie_word_embeddings", text.get("tie_word_embeddings"))
+    return find_matrices(
+        checkpoint,
+        needed,
+        embedding=embedding,
+        head=head,
+        stated_rows=stated if type(stated) is int else None,
+        tied=tied if isinstance(tied, bool) else None,
+        remedy=remedy,
+    )
 
 
 def find_matrices(
@@ -66,19 +100,18 @@ def find_matrices(
     head: Sequence[str] = (),
     stated_rows: int | None = None,
     tied: bool | None = None,
+    remedy: str,
 ) -> Matrices:
     """The tensors with a row for each id: those named, else those whose names are known.
 
-    needed: ids of the old vocabulary, which is the fewest rows that there can be. stated_rows: what the configuration says, which
-    decides between embeddings of different sizes. tied: what it says of the head.
+    needed: ids of the model's vocabulary, which is the fewest rows that there can be. stated_rows: what the configuration says, which
+    decides between embeddings of different sizes. tied: what it says of the head. remedy: what to do if there are too few rows.
 
     Raises `EditError` listing candidates where the names are not known, and for rows that do not belong together.
     """
-    inputs = [_named(checkpoint, name, "embedding", "embedding=") for name in embedding] or list(
-        _known(checkpoint, "embedding")
-    )
-    rows = _rows_of(checkpoint, inputs, needed, stated_rows, chosen=bool(embedding))
-    outputs = [_named(checkpoint, name, "head", "head=") for name in head] or list(_known(checkpoint, "head"))
+    inputs = _named(checkpoint, embedding, "embedding", needed) or list(_known(checkpoint, "embedding"))
+    rows = _rows_of(checkpoint, inputs, needed, stated_rows, remedy, chosen=bool(embedding))
+    outputs = _named(checkpoint, head, "head", needed) or list(_known(checkpoint, "head"))
     others = [f"{matrix.tensor.name} with {matrix.rows} rows" for matrix in outputs if matrix.rows != rows]
     if others and (head or (not tied and len(others) == len(outputs))):
         raise EditError(
@@ -92,12 +125,13 @@ def find_matrices(
     alike = [
         name for name, (_, t) in checkpoint.tensors.items() if name not in chosen and len(t.shape) == 2 and t.shape[0] == rows
     ]
-    if tied is False and alike and not any(matrix.role == "head" for matrix in matrices):
+    result = Matrices(tuple(matrices), rows, tuple(alike), tied)
+    if tied is False and alike and not result.heads:
         raise EditError(
             f"the configuration says that the head is not tied to the embedding, and no head of a known name is there; name it with "
             f"head=NAME: {some(alike)} has {rows} rows"
         )
-    return Matrices(tuple(matrices), rows, tuple(alike))
+    return result
 
 
 def _known(checkpoint: Checkpoint, role: Role) -> Iterator[Matrix]:
@@ -107,16 +141,21 @@ def _known(checkpoint: Checkpoint, role: Role) -> Iterator[Matrix]:
             yield Matrix(file, tensor, role)
 
 
-def _named(checkpoint: Checkpoint, name: str, role: Role, option: str) -> Matrix:
-    if name not in checkpoint.tensors:
-        raise EditError(f"the checkpoint has no tensor {name!r}, which {option} names; {_candidates(checkpoint, 1)}")
-    file, tensor = checkpoint.tensors[name]
-    if not tensor.shape or not tensor.nbytes:
-        raise EditError(f"{name}, which {option} names, has the shape {list(tensor.shape)}, and so no rows")
-    return Matrix(file, tensor, role)
+def _named(checkpoint: Checkpoint, names: Sequence[str], role: Role, needed: int) -> list[Matrix]:
+    found = []
+    for name in names:
+        if name not in checkpoint.tensors:
+            raise EditError(f"the checkpoint has no tensor {name!r}, which {role}= names. {_candidates(checkpoint, needed)}")
+        file, tensor = checkpoint.tensors[name]
+        if not tensor.shape or not tensor.nbytes:
+            raise EditError(f"{name}, which {role}= names, has the shape {list(tensor.shape)}, and so no rows")
+        found.append(Matrix(file, tensor, role))
+    return found
 
 
-def _rows_of(checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stated: int | None, *, chosen: bool) -> int:
+def _rows_of(
+    checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stated: int | None, remedy: str, *, chosen: bool
+) -> int:
     """How many rows the embedding has."""
     if not inputs:
         raise EditError(f"no tensor has a name that is known for embeddings. {_candidates(checkpoint, needed)}")
@@ -130,8 +169,8 @@ def _rows_of(checkpoint: Checkpoint, inputs: Sequence[Matrix], needed: int, stat
     if rows < needed:
         name = next(matrix.tensor.name for matrix in inputs if matrix.rows == rows)
         raise EditError(
-            f"{name} has {rows} rows, and the old tokenizer gives ids up to {needed - 1}: they do not belong together; name the "
-            f"tokenizer that the model was trained with as old_tokenizer=. {_candidates(checkpoint, needed)}"
+            f"{name} has {rows} rows, and the tokenizer gives ids up to {needed - 1}: they do not belong together; {remedy}. "
+            f"{_candidates(checkpoint, needed)}"
         )
     if stated is not None and stated != rows and not chosen:
         raise EditError(
@@ -170,5 +209,5 @@ def _refuse_scales(checkpoint: Checkpoint, matrices: Sequence[Matrix]) -> None:
             if name not in chosen and name.startswith(f"{_base(matrix)}.") and math.prod(tensor.shape) > 1:
                 raise EditError(
                     f"{name}, of the shape {list(tensor.shape)}, belongs to {matrix.tensor.name}, which seems to be quantised in blocks; "
-                    "resize the model before it is quantised"
+                    "take the model as it was before that"
                 )

@@ -12,7 +12,7 @@ from hf_bpe.editing.checkpoint.matrices import Matrices, Matrix
 from hf_bpe.editing.checkpoint.shards import INDEX, Checkpoint
 from hf_bpe.editing.checkpoint.writing import resized
 from hf_bpe.editing.id_map import IdMap
-from hf_bpe.editing.model_folder import unchanged_files
+from hf_bpe.editing.model_folder import tokenizer_files, unchanged_files
 from hf_bpe.editing.model_ids import Renumbering
 from hf_bpe.editing.rows import Rows
 from hf_bpe.spec import TokenizerSpec
@@ -55,6 +55,11 @@ class Decisions:
     def unchanged(self) -> list[str]:
         """The files that are taken over as they are."""
         return list(unchanged_files(self.model, {*self.shards, *self.left_out, *([INDEX] if self.edited else [])}))
+
+    @cached_property
+    def tokenizer_files(self) -> list[str]:
+        """The files of the old tokenizer. They do not stay."""
+        return tokenizer_files(self.model)
 
     @property
     def bytes_added(self) -> int:

@@ -10,8 +10,6 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 import conversion
 from conversion.json_shapes import object_at
 from conversion.json_text import indented
@@ -25,6 +23,7 @@ from hf_bpe.editing.resize.decisions import Decisions
 from hf_bpe.editing.resize.describing import as_dict
 from hf_bpe.errors import EditError
 from hf_bpe.files import write_atomically
+from hf_bpe.progress import byte_bar
 
 __all__ = ["do"]
 
@@ -43,7 +42,7 @@ def do(plan: Decisions, *, progress: bool) -> dict[str, Any]:
         for name in plan.unchanged:
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
             carry_over(plan.model / name, staging / name, disk, link=plan.link)
-        record = _record(plan)
+        record = as_dict(plan)
         write_atomically(staging, _small_files(plan, record))
         disk.wait()
         shutil.copymode(plan.model, staging)
@@ -68,7 +67,7 @@ def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool)
     total += sum(tensor.nbytes for name in plan.shards for tensor in plan.checkpoint.shards[name].tensors)
     stopped, lock = threading.Event(), threading.Lock()
 
-    with tqdm(total=total, desc="writing", unit="B", unit_scale=True, disable=not progress) as bar:
+    with byte_bar("writing", total, shown=progress) as bar:
 
         def told(done: int) -> None:
             if stopped.is_set():
@@ -90,13 +89,6 @@ def _write_shards(plan: Decisions, staging: Path, disk: Disk, *, progress: bool)
                 stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
-
-
-def _record(plan: Decisions) -> dict[str, Any]:
-    same = sum(len(plan.checkpoint.shards[name].tensors) for name in plan.shards) - len(plan.edited)
-    fingerprints = {"old": None if plan.old is None else plan.old.fingerprint, "new": plan.new.fingerprint}
-    checked = {"tensors_copied_and_compared": same, "id_map": ID_MAP, "freeze_list": FREEZE_LIST}
-    return {"format": "hf_bpe resize record", "version": 1, "tokenizers": fingerprints, **as_dict(plan), **checked}
 
 
 def _small_files(plan: Decisions, record: dict[str, Any]) -> dict[str, bytes]:

@@ -10,22 +10,23 @@ from typing import Any, TypeAlias
 import conversion
 from conversion.huggingface import TOKENIZER_FILE
 from conversion.json_text import read_json
-from hf_bpe.editing.checkpoint.matrices import Matrices, find_matrices
+from hf_bpe.editing.checkpoint.matrices import matrices_of_model
 from hf_bpe.editing.checkpoint.shards import Checkpoint, open_checkpoint
 from hf_bpe.editing.id_map import IdMap
 from hf_bpe.editing.matching import id_map_between
 from hf_bpe.editing.model_folder import other_weights
-from hf_bpe.editing.model_ids import CONFIG, CONFIGURATIONS, Renumbering, roles_of
+from hf_bpe.editing.model_ids import CONFIGURATIONS, Renumbering, roles_of
 from hf_bpe.editing.resize.plan import ResizePlan
-from hf_bpe.editing.rows import plan_rows, rows_after
+from hf_bpe.editing.rows import padding_of, plan_rows, rows_after
 from hf_bpe.editing.starting_rows import starting_rows
 from hf_bpe.errors import ConversionRefused, EditError, FormatError, some
-from hf_bpe.model_files.configuration import text_part
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["plan_resize"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
+
+_REMEDY = "name the tokenizer that the model was trained with as old_tokenizer="
 
 
 def plan_resize(
@@ -36,7 +37,7 @@ def plan_resize(
     id_map: IdMap | None = None,
     init: str = "mean",
     seed: int = 0,
-    pad_to_multiple_of: int = 1,
+    pad_to_multiple_of: int | None = None,
     shrink: bool = False,
     embedding: Sequence[str] = (),
     head: Sequence[str] = (),
@@ -50,15 +51,16 @@ def plan_resize(
     id_map: which id became which; by default tokens of the same text are the same.
     init: how the rows of new tokens are made where the id map does not say it: "mean", "pieces", "zeros", "normal" (with `seed`)
         or "copy:TOKEN"; see `hf_bpe.editing.starting_rows`.
-    pad_to_multiple_of: the number of rows is rounded up to a multiple of it. shrink: have no more rows than that; else there are
-        never fewer than before.
+    pad_to_multiple_of: the number of rows is rounded up to a multiple of it; by default to the one that they were padded to
+        (`hf_bpe.editing.rows.padding_of`). shrink: have no more rows than the new tokenizer needs, rounded up only where that is
+        asked for; else there are never fewer than before.
     embedding, head: names of the tensors, where they are not known ones.
     output: a new folder; by default the model's own is replaced. link: files that stay the same become hard links.
 
     Raises `EditError` for what does not fit together, `FormatError` for damaged files, `ConversionRefused` for a tokenizer that
     no Hugging Face folder holds exactly.
     """
-    if pad_to_multiple_of < 1 or seed < 0:
+    if (pad_to_multiple_of is not None and pad_to_multiple_of < 1) or seed < 0:
         raise EditError("pad_to_multiple_of is 1 or more, and seed 0 or more")
     folder, new_source = Path(model).resolve(), Path(tokenizer)
     target = folder if output is None else Path(output).absolute()
@@ -70,9 +72,9 @@ def plan_resize(
     old_source = Path(old_tokenizer) if old_tokenizer is not None else folder
     old = _old_tokenizer(old_source, required=old_tokenizer is not None or id_map is None)
     ids = _checked_map(id_map, old, new)
-    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}
-    matrices = _matrices(checkpoint, config, ids.old_size, embedding, head)
-    after = rows_after(matrices.rows, ids, shrink=shrink, multiple=pad_to_multiple_of)
+    matrices = matrices_of_model(checkpoint, ids.old_size, embedding=embedding, head=head, remedy=_REMEDY)
+    multiple = (1 if shrink else padding_of(matrices.rows, ids.old_size)) if pad_to_multiple_of is None else pad_to_multiple_of
+    after = rows_after(matrices.rows, ids, shrink=shrink, multiple=multiple)
     old_roles = {} if old is None else roles_of(old_source, old)
     renumbering = Renumbering(ids, matrices.rows, after, old_roles, roles_of(new_source, new))
     return ResizePlan(
@@ -156,22 +158,6 @@ def _checked_map(given: IdMap | None, old: TokenizerSpec | None, new: TokenizerS
             f"ids {some(list(map(str, odd)))} stand only in the id map, or only in the new tokenizer; they do not belong together"
         )
     return given
-
-
-def _matrices(checkpoint: Checkpoint, config: Any, needed: int, embedding: Sequence[str], head: Sequence[str]) -> Matrices:
-    if not isinstance(config, dict):
-        raise FormatError(f"{checkpoint.folder / CONFIG}: must be a JSON object")
-    text = text_part(config)
-    stated = text.get("vocab_size")
-    tied = config.get("tie_word_embeddings", text.get("tie_word_embeddings"))
-    return find_matrices(
-        checkpoint,
-        needed,
-        embedding=embedding,
-        head=head,
-        stated_rows=stated if type(stated) is int else None,
-        tied=tied if isinstance(tied, bool) else None,
-    )
 
 
 def _configurations(folder: Path, renumbering: Renumbering) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from tqdm import tqdm
-
 from hf_bpe.corpus.documents import Batch, Place
 from hf_bpe.corpus.prefetch import Prefetched
 from hf_bpe.errors import CorpusError, ResumeRefused
+from hf_bpe.progress import byte_bar
 from hf_bpe.training.corpus import FileInput, Input, size_of
 from hf_bpe.training.counting.interrupts import Interrupts
 from hf_bpe.training.counting.record import Counted
@@ -162,7 +161,7 @@ class _Bar:
 
     def __init__(self, inputs: Sequence[Input], *, shown: bool) -> None:
         self._total = size_of(inputs)
-        self._bar = tqdm(total=self._total, desc="counting", unit="B", unit_scale=True, disable=not shown)
+        self._bar = byte_bar("counting", self._total, shown=shown)
         self._before = 0
         self._inside = 0
 

@@ -25,7 +25,7 @@ from hf_bpe.training.counting.merging import merge_streams
 from hf_bpe.training.counting.parquet_file import need_pyarrow, read_metadata, read_words, write_words
 from hf_bpe.training.counting.record import Counted, LeftOut
 from hf_bpe.training.counting.rules import CountRules
-from hf_bpe.training.counting.store import PartialStore, Saved, Store, TemporaryStore
+from hf_bpe.training.counting.store import ADDS_TO, PartialStore, Saved, Store, TemporaryStore
 from hf_bpe.training.counting.tally import Tally
 from hf_bpe.training.words import Words
 
@@ -172,10 +172,10 @@ def _into_file(job: _Job, target: Path, settings: dict[str, Any], dropping: Drop
             return target
     store = PartialStore(target)
     with store.locked():
-        settings |= {"adds to": None if before is None else before["checksum"]}
-        saved = (None if overwrite else store.load(settings)) or Saved([], [])
-        _check_resumed(saved, store, job.inputs)
+        settings |= {ADDS_TO: None if before is None else before["checksum"]}
         old = [] if before is None else list(map(Counted.from_json, before["sources"]))
+        saved = (None if overwrite else store.load(settings, old)) or Saved([], [])
+        _check_resumed(saved, store, job.inputs)
         try:
             job.run([store], saved, lambda: store.save(settings, saved), frozenset(each.name for each in old if _is_file(each)))
             if before is None and not job.allow_empty:

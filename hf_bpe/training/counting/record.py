@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -44,6 +45,10 @@ class Counted:
             crc32=zlib.crc32(batch.data, self.crc32),
             place=place,
         )
+
+    def is_part_of(self, others: Iterable[Counted]) -> bool:
+        """Whether one of them is of the same source, and of as much of it or more."""
+        return any(self.name == each.name and self.source == each.source and self.texts <= each.texts for each in others)
 
     def to_json(self) -> dict[str, Any]:
         """As files hold it."""

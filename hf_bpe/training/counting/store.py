@@ -6,7 +6,7 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from hf_bpe.training.counting.record import Counted, LeftOut
 from hf_bpe.training.counting.runs import read_run, write_run
 from hf_bpe.training.words import Words
 
-__all__ = ["PartialStore", "Saved", "Store", "TemporaryStore"]
+__all__ = ["ADDS_TO", "PartialStore", "Saved", "Store", "TemporaryStore"]
 
 _MOST_RUNS = 64
 """More are merged into one: each of them holds a megabyte while they are read together."""
@@ -28,6 +28,9 @@ _MOST_RUNS = 64
 _STATE = "state.json"
 _FORMAT = "hf-bpe interrupted count"
 _VERSION = 1
+
+ADDS_TO = "adds to"
+"""The setting that says which output a count is added to, by its checksum."""
 
 
 @dataclass
@@ -123,8 +126,12 @@ class PartialStore(Store):
         with locked(self.folder):
             yield
 
-    def load(self, settings: dict[str, Any]) -> Saved | None:
-        """What an interrupted count left, or None. Raises `ResumeRefused` if it had other settings, `FormatError` if it is damaged."""
+    def load(self, settings: dict[str, Any], known: Sequence[Counted] = ()) -> Saved | None:
+        """What an interrupted count left, or None. Raises `ResumeRefused` if it had other settings, `FormatError` if it is damaged.
+
+        known: what the output holds already. A count whose output was written, and that was killed before it could remove its folder, left
+        nothing to go on with.
+        """
         path = self.folder / _STATE
         if not path.exists():
             return None
@@ -132,6 +139,13 @@ class PartialStore(Store):
             content = json.loads(read_text(path))
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise FormatError(f"{path}: was written by another version of hf-bpe; remove {self.folder} to count anew")
+            finished = list(map(Counted.from_json, content["finished"]))
+            opened = None if content["open"] is None else _with_place(content["open"])
+            begun = finished if opened is None else [*finished, opened]
+            if content["settings"].get(ADDS_TO) != settings.get(ADDS_TO) and all(each.is_part_of(known) for each in begun):
+                path.unlink()
+                self._remove_others()
+                return None
             differences = [
                 f"{name}: {content['settings'].get(name)!r} there, {value!r} now"
                 for name, value in settings.items()
@@ -144,14 +158,13 @@ class PartialStore(Store):
                     + "\nChoose another output, or pass overwrite=True (--force) to count anew"
                 )
             self.finished, self.open, self._number = content["finished_runs"], content["open_runs"], content["runs"]
-            opened = content["open"]
             missing = [name for name in self.runs if not (self.folder / name).is_file()]
             if missing:
                 raise FormatError(f"{self.folder / missing[0]}: is missing; remove {self.folder} to count anew")
             return Saved(
-                list(map(Counted.from_json, content["finished"])),
+                finished,
                 [LeftOut(**each) for each in content["left_out"]],
-                None if opened is None else _with_place(opened),
+                opened,
             )
         except (json.JSONDecodeError, LookupError, TypeError, AttributeError) as error:
             raise FormatError(

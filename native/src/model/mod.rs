@@ -277,11 +277,6 @@ impl Model {
         Coder { model: self, scratch: None }
     }
 
-    /// Hands the ids of a text to `sink`, some at a time, in order. For several texts, use a `Coder`.
-    pub fn encode(&self, text: &str, policy: &Policy, sink: Sink<'_>) -> Result<(), EngineError> {
-        self.coder().encode(text, policy, sink)
-    }
-
     fn encode_text(&self, text: &str, policy: &Policy, scratch: &mut Scratch, sink: Sink<'_>) -> Result<(), EngineError> {
         policy.written.matched.for_each_span(text, |span, token| match (token, &self.dialect) {
             (Some(id), _) => {
@@ -313,10 +308,10 @@ impl Model {
             out.push(id);
             return Ok(());
         }
-        let mut scratch = self.take_scratch()?;
-        vocabulary.merge(piece, &mut scratch.merge, out);
-        self.give_back(scratch);
-        Ok(())
+        self.coder().with_scratch(|_, scratch| {
+            vocabulary.merge(piece, &mut scratch.merge, out);
+            Ok(())
+        })
     }
 
     /// What the caches at rest hold, and how often they were asked.
