@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
@@ -11,7 +11,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from hf_bpe.errors import PatternError, SpecError, some
+from hf_bpe.errors import EditError, PatternError, SpecError, some
 from hf_bpe.normalizers import NormalizerStep, Replace, as_steps, describe, normalizer_defects
 from hf_bpe.patterns import check_pattern
 from hf_bpe.pieces import SentencePieceRules
@@ -324,17 +324,15 @@ class TokenizerSpec:
     def with_renamed_tokens(self, names: Mapping[str, str]) -> TokenizerSpec:
         """A copy in which added tokens, by their texts, have other texts and their old ids: so reserved tokens come into use.
 
-        Raises `SpecError` for what is no added token, and for a token whose text the vocabulary holds too.
+        Raises `EditError` for what is no added token, or one that merging makes too, and for a text that another token has.
 
         >>> spec = TokenizerSpec(vocab={bytes([b]): b for b in range(256)}, merges=()).with_added_tokens(["<|reserved_0|>"])
         >>> dict(spec.with_renamed_tokens({"<|reserved_0|>": "<|tool|>"}).special_tokens)
         {'<|tool|>': 256}
         """
-        unknown = [repr(name) for name in names if name not in {token.content for token in self.added_tokens}]
-        if unknown:
-            raise SpecError(
-                [f"there are no added tokens {some(unknown)} to rename; ordinary ones are replaced (hf-bpe replace)"]
-            )
+        refusal = next(_why_not_renamed(self, names), None)
+        if refusal is not None:
+            raise EditError(refusal)
         renamed = [replace(token, content=names.get(token.content, token.content)) for token in self.added_tokens]
         if self.sentencepiece is None:
             return self.replace(added_tokens=tuple(renamed))
@@ -361,6 +359,33 @@ class TokenizerSpec:
             f"TokenizerSpec(dialect={self.dialect!r}, vocab_size={self.vocab_size}, n_vocab={self.n_vocab}, {normalizer}"
             f"merges={len(self.merges)}, added_tokens={len(self.added_tokens)}, fingerprint={self.fingerprint[:12]!r})"
         )
+
+
+def _why_not_renamed(spec: TokenizerSpec, names: Mapping[str, str]) -> Iterator[str]:
+    def token_id(text: str) -> int | None:
+        return spec.token_id(text.encode("utf-8", "surrogatepass"))
+
+    added = {token.content for token in spec.added_tokens}
+    unknown = [name for name in names if token_id(name) is None]
+    if unknown:
+        yield f"there is no token {_some(unknown)} to rename; the added tokens are {_some(sorted(added)) if added else 'none'}"
+    merged = {name for name in names if spec.sentencepiece is None and name.encode() in spec.vocab}
+    ordinary = [name for name in names if name in merged or name not in added]
+    if ordinary:
+        yield f"{_some(ordinary)} cannot be renamed, being made by merging; put another token in its place (hf-bpe replace)"
+    new = [*names.values()]
+    taken = [name for name in new if name not in names and token_id(name) is not None]
+    if taken:
+        yield f"{_some(taken)} cannot be a new name, as there is a token of that name; choose another"
+    twice = [name for name in dict.fromkeys(new) if new.count(name) > 1]
+    if twice:
+        yield f"{_some(twice)} is to be the new name of several tokens; give each one of its own"
+    if "" in new:
+        yield "a new name is empty; give one that a text can have"
+
+
+def _some(texts: Iterable[str]) -> str:
+    return some(list(map(repr, texts)))
 
 
 def _rebuild(values: dict[str, Any]) -> TokenizerSpec:

@@ -14,7 +14,8 @@ import typer.main
 from typer.core import TyperGroup
 
 import hf_bpe
-from hf_bpe.cli.console import message_of, print_error, print_warning
+from hf_bpe.cli.console import err, message_of, print_error, print_warning
+from hf_bpe.cli.interruption import forget, told
 from hf_bpe.errors import HfBpeError
 
 __all__ = ["app", "main"]
@@ -23,6 +24,12 @@ __all__ = ["app", "main"]
 _CODES = {"verify": 2}
 """Exit codes of commands that could not do their work, where 1 is an answer."""
 
+
+_EDITING = ("extend", "prune", "replace", "rename", "resize", "audit")
+"""Commands that somebody who interrupts them wants to know of whether they changed anything."""
+
+_INTERRUPTED = 130
+"""The exit code that Ctrl-C has everywhere."""
 
 _COMMANDS = {
     "train": ("train", "hf-bpe train corpus.txt -o my-tokenizer --vocab-size 32000 --special-token '<|endoftext|>'"),
@@ -71,7 +78,7 @@ class _Commands(TyperGroup):
 
     Errors made on purpose, and the operating system's, become one message and exit code 1 (of `verify` 2, as of `diff`).
 
-    Typer itself does the rest: usage errors exit with 2, Ctrl-C with 130, a broken pipe is quiet.
+    Typer itself does the rest: usage errors exit with 2, Ctrl-C with 130, a broken pipe is quiet. Who interrupts an edit is told what is there.
     """
 
     def __init__(self, **attributes: Any) -> None:
@@ -85,6 +92,7 @@ class _Commands(TyperGroup):
         return self.commands.get(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
+        forget()
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_warning(str(message))
             try:
@@ -95,6 +103,11 @@ class _Commands(TyperGroup):
                     raise
                 print_error(message_of(error))
                 raise typer.Exit(_CODES.get(ctx.invoked_subcommand, 1)) from None
+            except (KeyboardInterrupt, typer.Abort):  # the second where a question was open
+                if ctx.invoked_subcommand not in _EDITING:
+                    raise
+                err.print(told(), markup=False)
+                raise typer.Exit(_INTERRUPTED) from None
             return result
 
 

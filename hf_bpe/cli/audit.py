@@ -15,6 +15,7 @@ from conversion.verification.corpus import corpus_size
 from hf_bpe.cli.console import out, print_json, show_plan, tell_written
 from hf_bpe.cli.corpora import read_texts
 from hf_bpe.cli.files import refuse_existing
+from hf_bpe.cli.interruption import watch
 from hf_bpe.cli.options import (
     DryRun,
     EmbeddingTensors,
@@ -95,6 +96,7 @@ def audit(
     inputs, outputs = matrices or (None, None)
     found = audit_spec(spec, corpus=texts, embedding=inputs, head=outputs, untrained=untrained or None)
     if output is not None:
+        watch((output,))
         write_atomically(output.parent, {output.name: (indented(found.to_dict()) + "\n").encode()})
     if as_json:
         print_json(found.to_dict())

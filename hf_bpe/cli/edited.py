@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 from conversion.json_text import indented
 from hf_bpe.cli.console import print_json, show_plan, tell_written
 from hf_bpe.cli.corpora import read_texts
-from hf_bpe.cli.edited_files import files_of, put_in_place
+from hf_bpe.cli.edited_files import files_of, notes_of, put_in_place
 from hf_bpe.cli.files import refuse_existing, target_format
+from hf_bpe.cli.interruption import watch
 from hf_bpe.editing import Effect, IdMap, effect_on
 from hf_bpe.engine import Encoder
 from hf_bpe.spec import TokenizerSpec
@@ -52,6 +53,7 @@ class Edit:
     """An edited tokenizer, and nothing written yet.
 
     lines: what the command has to say of it, for people. says: the same for programs. renamed: added tokens with other texts.
+    notes: what to know before it is written.
     """
 
     command: str
@@ -63,6 +65,7 @@ class Edit:
     says: Mapping[str, Any] = field(default_factory=dict)
     effect: Effect | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For programs."""
@@ -78,6 +81,7 @@ class Edit:
             "removed": {str(token_id): spelled[0][token_id] for token_id in sorted(self.id_map.gone)},
             "added": {str(token_id): spelled[1][token_id] for token_id in sorted(self.id_map.made)},
             **self.says,
+            "notes": list(self.notes),
             "effect": None if self.effect is None else self.effect.to_dict(),
         }
 
@@ -97,6 +101,8 @@ class Edit:
             for change in self.effect.examples[:_EXAMPLES]:
                 sides = " -> ".join(repr(" | ".join(side)) for side in (change.before, change.after))
                 yield f"  {sides} in {change.text[:_CHARACTERS]!r}"
+        for note in self.notes:
+            yield f"note: {note}"
 
     @cached_property
     def _counts(self) -> dict[str, int]:
@@ -107,12 +113,14 @@ class Edit:
 def carry_out(edit: Edit, how: How) -> None:
     """Show the plan, write it if it is to be written, and say what was done."""
     contents = files_of(edit.after, how.target, how.format_name, edit.source, edit.renamed)
+    edit = replace(edit, notes=(*edit.notes, *notes_of(edit.source, how.target, contents)))
     contents[_id_map_file(how.target).name] = edit.id_map.to_bytes()
     files = [{"path": os.fspath(how.target.parent / name), "bytes": len(content)} for name, content in contents.items()]
     record = {**edit.to_dict(), "target": os.fspath(how.target), "target_format": how.format_name, "files": files}
     contents[_record_file(how.target).name] = (indented(record) + "\n").encode()
     if not (how.as_json or how.quiet):
         show_plan(_plan(edit, how, contents), "Write these files?", dry_run=how.dry_run, yes=how.yes)
+    watch(how.target.parent / name for name in contents)
     paths = [] if how.dry_run else put_in_place(how.target, how.format_name, contents)
     if how.as_json:
         print_json(record)

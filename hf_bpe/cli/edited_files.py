@@ -10,10 +10,12 @@ import conversion
 from conversion.converting import refuse_others_in_charge, remove_what_is_stale
 from conversion.huggingface import FORMAT, as_loaded, deciding_file
 from conversion.registry import find_format
+from hf_bpe.editing.model_folder import vocabulary_files
+from hf_bpe.errors import some
 from hf_bpe.files import write_atomically
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["files_of", "put_in_place"]
+__all__ = ["files_of", "notes_of", "put_in_place"]
 
 _CONFIG = "config.json"
 
@@ -37,6 +39,21 @@ def files_of(
         del found[name]
     refuse_others_in_charge(target, find_format(format_name), _within(target, found))
     return found
+
+
+def notes_of(source: Path, target: Path, contents: Mapping[str, bytes]) -> list[str]:
+    """What to know of files that name tokens, as tokenizer.model does, and are not written anew."""
+    written = _within(target, contents)
+    if not written:  # a file, not a folder
+        return []
+    beside, before = ([name for name in vocabulary_files(folder) if name not in written] for folder in (target, source))
+    notes = []
+    if beside:
+        notes.append(f"{some(beside)} in {target} stays, with the tokens of another vocabulary; remove it")
+    missing = [name for name in before if name not in beside]
+    if missing:
+        notes.append(f"{some(missing)} of {source}, with the old tokens, is not taken over; {some(written)} has the new ones")
+    return notes
 
 
 def put_in_place(target: Path, format_name: str, contents: Mapping[str, bytes]) -> list[Path]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,8 +27,8 @@ from hf_bpe.cli.options import (
     Yes,
     load,
 )
+from hf_bpe.editing import Habits, id_map_between, with_block
 from hf_bpe.editing import extend as extend_spec
-from hf_bpe.editing import id_map_between, with_block
 from hf_bpe.errors import EditError, some
 from hf_bpe.spec import TokenizerSpec
 
@@ -42,6 +43,21 @@ def extend(
     min_frequency: Annotated[int, typer.Option(min=1, help="Learn no pair that is seen less often.")] = 2,
     max_token_length: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Longest token to learn, in bytes.")
+    ] = None,
+    split_digits: Annotated[
+        bool | None,
+        typer.Option(
+            show_default=False,
+            help="SentencePiece models: learn no piece with a digit beside another character. Default: as in the vocabulary.",
+        ),
+    ] = None,
+    split_by_unicode_script: Annotated[
+        bool | None,
+        typer.Option(
+            show_default=False,
+            help="SentencePiece models: learn no piece with characters of two scripts, such as letters and punctuation. "
+            "Default: as in the vocabulary.",
+        ),
     ] = None,
     add: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", show_default=False, help="A text that is always one token (repeatable).")
@@ -85,10 +101,16 @@ def extend(
     before = load(tokenizer, source_format, pattern, special_token)
     given = _given(before, add or (), add_special or ())
     after = before
+    says: dict[str, Any] = {}
     if tokens:
-        options = {"min_frequency": min_frequency, "max_token_length": max_token_length, "text_field": text_field}
+        split = {"split_digits": split_digits, "split_by_unicode_script": split_by_unicode_script}
+        options = {"min_frequency": min_frequency, "max_token_length": max_token_length, "text_field": text_field, **split}
         shows_progress = not quiet and err.is_terminal
-        after = extend_spec(before, list(map(Path, corpus or ())), tokens, **options, progress=shows_progress).spec  # type: ignore[arg-type]
+        extended = extend_spec(before, list(map(Path, corpus or ())), tokens, **options, progress=shows_progress)  # type: ignore[arg-type]
+        after = extended.spec
+        if extended.habits is not None:
+            given += _kept(extended.habits, split)
+            says["habits"] = asdict(extended.habits)
     after = after.with_added_tokens(add_special or ())
     ranges: dict[str, range] = {}
     for name, count in blocks:
@@ -98,7 +120,7 @@ def extend(
         raise EditError("all of these tokens are there already")
     effect = effect_on_corpus(reference or corpus, text_field, before, after, quiet=quiet)
     lines = [*given, *(f"block {name}: ids {ids[0]} to {ids[-1]}" for name, ids in ranges.items())]
-    says = {"blocks": {name: {"first": ids[0], "count": len(ids)} for name, ids in ranges.items()}}
+    says["blocks"] = {name: {"first": ids[0], "count": len(ids)} for name, ids in ranges.items()}
     carry_out(Edit("extend", tokenizer, before, after, id_map_between(before, after), lines, says, effect), how)
 
 
@@ -108,19 +130,29 @@ def _given(before: TokenizerSpec, plain: Sequence[str], special: Sequence[str]) 
     Raises `EditError` for ordinary tokens that are to be matched wherever their text stands, inside of words too: without a new id, texts
     would have other ids.
     """
+    there = [text for text in (*special, *plain) if before.token_id(text.encode("utf-8", "surrogatepass")) is not None]
     added = {token.content for token in before.added_tokens}
-    ordinary = [
-        text for text in plain if text not in added and before.token_id(text.encode("utf-8", "surrogatepass")) is not None
-    ]
+    ordinary = [text for text in there if text in plain and text not in added]
     if ordinary:
         raise EditError(
             f"{some(list(map(repr, ordinary)))} is a token that merging makes; added, it would be cut out of other words, and texts would "
             "have other ids. Leave it out, or give a longer text"
         )
+    return [f"{text!r} is there already and keeps its id" for text in there]
+
+
+_RULES = {
+    "split_digits": "a digit beside another character",
+    "split_by_unicode_script": "characters of several scripts, such as letters and punctuation",
+}
+
+
+def _kept(habits: Habits, given: Mapping[str, bool | None]) -> list[str]:
+    """What is to be said of rules that nobody gave and new pieces keep."""
     return [
-        f"{text!r} is there already and keeps its id"
-        for text in (*special, *plain)
-        if text in added or before.token_id(text.encode("utf-8", "surrogatepass")) is not None
+        f"no piece of the vocabulary holds {what}, and no new one does; --no-{name.replace('_', '-')} would allow it"
+        for name, what in _RULES.items()
+        if getattr(habits, name) and given[name] is None
     ]
 
 

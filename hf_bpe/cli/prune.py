@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,6 +55,14 @@ def prune(
     min_count: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Remove what the corpus uses less often.")
     ] = None,
+    unwanted: Annotated[
+        list[str] | None,
+        typer.Option(
+            show_default=False,
+            help="Text of a language that is not needed: remove what it uses and the corpus uses less often than --min-count, here by default "
+            "1 (repeatable).",
+        ),
+    ] = None,
     vocab_size: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="Remove the least used until so many are left.")
     ] = None,
@@ -79,14 +87,22 @@ def prune(
     """
     how = How.of(target, to, dry_run=dry_run, yes=yes, quiet=quiet, as_json=as_json, force=force)
     listed = [*(token or ()), *(_lines(tokens) if tokens is not None else ())]
-    texts = None if not corpus else read_texts(corpus, text_field, quiet=quiet, doing="counting")
+    texts, other = (
+        None if not files else read_texts(files, text_field, quiet=quiet, doing="counting") for files in (corpus, unwanted)
+    )
     spec = load(tokenizer, source_format, pattern, special_token)
     rules = {"scripts": script or (), "min_count": min_count, "vocab_size": vocab_size, "keep": keep or ()}
-    pruned = prune_spec(spec, listed, corpus=texts, compact=not keep_ids, **rules)  # type: ignore[arg-type]
-    effect = effect_on_corpus(corpus, text_field, spec, pruned.spec, pruned.id_map.kept, quiet=quiet)
+    pruned = prune_spec(spec, listed, corpus=texts, unwanted=other, compact=not keep_ids, **rules)  # type: ignore[arg-type]
+    effects = [
+        effect_on_corpus(files, text_field, spec, pruned.spec, pruned.id_map.kept, quiet=quiet) for files in (corpus, unwanted)
+    ]
     along = sorted(pruned.taken_along)
     lines = [f"{len(along):,} of those that are gone are made of others that were to go"] if along else []
-    edit = Edit("prune", tokenizer, spec, pruned.spec, pruned.id_map, lines, {"taken_along": along}, effect)
+    says: dict[str, Any] = {"taken_along": along}
+    if effects[1] is not None:
+        lines.append(f"unwanted: {effects[1].summary()}")
+        says["effect_on_unwanted"] = effects[1].to_dict()
+    edit = Edit("prune", tokenizer, spec, pruned.spec, pruned.id_map, lines, says, effects[0], notes=pruned.notes)
     carry_out(edit, how)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hf_bpe.cli.console import err, print_json, show_plan, tell_written
+from hf_bpe.cli.interruption import watch
 from hf_bpe.cli.options import DryRun, EmbeddingTensors, HeadTensors, Json, Quiet, Yes
 from hf_bpe.editing import IdMap, plan_resize
 
@@ -98,6 +99,7 @@ def resize(
         replaces = plan.target == plan.model
         question = "Replace the model?" if replaces else "Write this folder?"
         show_plan(plan.summary(), question, dry_run=dry_run, yes=yes, by_default=not replaces)
+    watch((plan.target,))
     record = plan.to_dict() if dry_run else plan.apply(progress=not quiet and err.is_terminal)
     if as_json:
         print_json(record)

@@ -12,6 +12,7 @@ from hf_bpe.editing.effect import Effect, effect_on
 from hf_bpe.editing.extend import Extended, extend
 from hf_bpe.editing.id_map import IdMap, Made
 from hf_bpe.editing.matching import id_map_between
+from hf_bpe.editing.new_pieces import Habits
 from hf_bpe.editing.prune import Pruned, prune
 from hf_bpe.editing.replace import Replaced, replace_tokens
 from hf_bpe.editing.resize import ResizePlan, plan_resize
@@ -21,6 +22,7 @@ __all__ = [
     "AuditedToken",
     "Effect",
     "Extended",
+    "Habits",
     "IdMap",
     "Made",
     "Pruned",

@@ -9,21 +9,32 @@ from pathlib import Path
 from hf_bpe.editing.model_ids import CONFIGURATIONS
 from hf_bpe.errors import EditError
 
-__all__ = ["FREEZE_LIST", "ID_MAP", "RECORD", "other_weights", "tokenizer_files", "unchanged_files"]
+__all__ = ["FREEZE_LIST", "ID_MAP", "RECORD", "other_weights", "tokenizer_files", "unchanged_files", "vocabulary_files"]
 
 RECORD = "resize_record.json"
 FREEZE_LIST = "new_rows.json"
 ID_MAP = "id_map.json"
 
-_TOKENIZER = (
-    *("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+_VOCABULARY = (
+    *("tokenizer.json", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"),
     *("vocab.json", "vocab.txt", "merges.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json", "*.tiktoken"),
+)
+"""Files of a tokenizer that name its tokens."""
+
+_TOKENIZER = (
+    *(*_VOCABULARY, "tokenizer_config.json"),
     *("chat_template.jinja", "additional_chat_templates/*", "tokenization_hf_bpe.py"),
 )
 """Files of the old tokenizer, which would be read beside those of the new one, or in their place."""
 
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.gguf", "*.onnx", "*.ot")
 _NO_WEIGHTS = ("training_args.bin", "scheduler.pt", "scaler.pt", "rng_state*.pth")
+
+
+def vocabulary_files(folder: Path) -> list[str]:
+    """Files of a folder that name the tokens of a tokenizer, by their names; none where there is no folder."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+    return [name for name in names if _is_one_of(name, _VOCABULARY)]
 
 
 def other_weights(model: Path, shards: Collection[str]) -> list[str]:

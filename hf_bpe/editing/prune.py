@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
 
 from hf_bpe.analysis.metrics.usage import count_tokens
 from hf_bpe.editing.derivations import Derivations
@@ -26,12 +29,14 @@ class Pruned:
     id_map: which id became which.
     removed: old id -> the bytes of a removed token (of SentencePiece pieces as they are written, of added tokens their text).
     taken_along: those of them that nobody asked for: a merge makes them of one that goes.
+    notes: what to know of the rules, such as a script that no token is of.
     """
 
     spec: TokenizerSpec
     id_map: IdMap
     removed: Mapping[int, bytes]
     taken_along: frozenset[int]
+    notes: tuple[str, ...] = ()
 
 
 def prune(
@@ -41,6 +46,7 @@ def prune(
     scripts: Iterable[str] = (),
     corpus: Iterable[str] | None = None,
     min_count: int | None = None,
+    unwanted: Iterable[str] | None = None,
     vocab_size: int | None = None,
     keep: Iterable[int | bytes | str] = (),
     compact: bool = True,
@@ -51,7 +57,9 @@ def prune(
     scripts: tokens that hold a character of one of these scripts, such as "Cyrillic".
     corpus, min_count: texts, and how often a token must be used in them to stay. A token that others are made with is used wherever
         one of those is that went.
-    vocab_size: how many ids are left (`spec.vocab_size`): tokens go one by one, the least used in `corpus` first, of equals the
+    unwanted: texts such as those of a language that is not needed. `min_count` (here by default 1) then speaks only of tokens that they
+        use: what `unwanted` uses and `corpus` does not goes; what neither uses stays, with what it is made of.
+    vocab_size: how many ids are left (`spec.vocab_size`): further tokens go one by one, the least used in `corpus` first, of equals the
         highest id; without a corpus the highest ids.
     keep: tokens that stay whatever these rules say, with those that they are made of.
     compact: give the tokens that are left new ids without gaps, in the old order. False: they have their old ids; in a SentencePiece model
@@ -71,20 +79,30 @@ def prune(
     >>> pruned.removed, pruned.id_map.new_id(258), sorted(pruned.taken_along)
     ({256: b'ab', 257: b'abc'}, 256, [257])
     """
+    _check_texts(tokens=tokens, scripts=scripts, corpus=corpus, unwanted=unwanted, keep=keep)
     _check_numbers(spec, min_count, vocab_size, corpus)
+    if unwanted is not None and corpus is None:
+        raise EditError("without a corpus of what is to remain, all that unwanted texts use would go; give one as `corpus`")
     derivations = Derivations(spec)
     named = ids_named(spec, tokens)
     fixed = fixed_ids(spec) - {token.id for token in spec.added_tokens if token.id in named}
     kept = derivations.parts_of(fixed | ids_named(spec, keep))
     gone = derivations.made_with(named)
     _refuse_conflict(spec, named, gone & kept, fixed)
-    asked = named | (of_scripts(spec, scripts) - kept)
+    by_script = of_scripts(spec, scripts)
+    asked = named | (set().union(*by_script.values()) - kept)
     gone |= derivations.made_with(asked)
     taken_along = gone - asked
-    gone |= _least_used(spec, corpus or (), derivations, gone, kept, min_count, vocab_size)
+    by_use = _by_use(spec, corpus, unwanted, derivations, gone, kept, min_count, vocab_size)
+    gone |= by_use
+    notes = [f"no token holds a character of {script!r}" for script, found in by_script.items() if not found]
+    if by_use and corpus is None:
+        notes.append(
+            f"{len(by_use):,} tokens are chosen by their ids, the highest first, as no corpus says which are used least"
+        )
     if not gone:
-        raise EditError("no token is to be removed: no rule was given, or none applies")
-    return without_ids(spec, gone, frozenset(taken_along), compact=compact)
+        raise EditError(f"no token is to be removed: {'; '.join(notes) or 'no rule was given, or none applies'}")
+    return replace(without_ids(spec, gone, frozenset(taken_along), compact=compact), notes=tuple(notes))
 
 
 def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int | None, corpus: object) -> None:
@@ -97,6 +115,12 @@ def _check_numbers(spec: TokenizerSpec, min_count: int | None, vocab_size: int |
         raise EditError(f"vocab_size={vocab_size:,} is more than the {spec.vocab_size:,} ids there are")
 
 
+def _check_texts(**arguments: object) -> None:
+    for name, given in arguments.items():
+        if isinstance(given, str | bytes):
+            raise TypeError(f"{name} must be a collection, not the one {given!r:.60}; put it into a list")
+
+
 def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], fixed: frozenset[int]) -> None:
     if not conflict:
         return
@@ -106,9 +130,10 @@ def _refuse_conflict(spec: TokenizerSpec, named: set[int], conflict: set[int], f
     raise EditError(f"these are to be kept, but are made of tokens that are to be removed, or are among them: {shown}")
 
 
-def _least_used(
+def _by_use(
     spec: TokenizerSpec,
-    corpus: Iterable[str],
+    corpus: Iterable[str] | None,
+    unwanted: Iterable[str] | None,
     derivations: Derivations,
     gone: set[int],
     kept: set[int],
@@ -116,21 +141,37 @@ def _least_used(
     vocab_size: int | None,
 ) -> set[int]:
     """What goes for being used too little, and then for there being too many."""
-    if min_count is None and vocab_size is None:
+    if min_count is None and unwanted is None and vocab_size is None:
         return set()
-    more = set[int]()
-    among = {*spec.vocab.values()} - kept - gone
-    for token_id, times in leaves(count_tokens(Encoder(spec), corpus), among, derivations, gone):
-        left = spec.vocab_size - len(gone) - len(more)
-        if (min_count is None or times >= min_count) and (vocab_size is None or left <= vocab_size):
+    encoder = Encoder(spec)
+    counts = count_tokens(encoder, corpus or ())
+    among = {*spec.vocab.values()} - kept - _last_of_their_characters(spec.sentencepiece)
+    may_go = among
+    if unwanted is not None:
+        used = np.flatnonzero(count_tokens(encoder, unwanted)).tolist()
+        may_go = among & derivations.parts_of(used)  # what the text has where its tokens have gone
+    enough = min_count or (0 if unwanted is None else 1)
+    further = takewhile(lambda leaf: leaf[1] < enough, leaves(counts, may_go, derivations, gone) if enough else ())
+    more = {token_id for token_id, _ in further}
+    if vocab_size is None:
+        return more
+    for token_id, _ in leaves(counts, among, derivations, gone | more):
+        if spec.vocab_size - len(gone) - len(more) <= vocab_size:
             return more
         more.add(token_id)
     left = spec.vocab_size - len(gone) - len(more)
-    if vocab_size is not None and left > vocab_size:
+    if left > vocab_size:
         raise EditError(
             f"vocab_size={vocab_size:,} cannot be reached: {left:,} tokens must stay: bytes, added tokens, and what `keep` needs"
         )
     return more
+
+
+def _last_of_their_characters(rules: SentencePieceRules | None) -> set[int]:
+    """The pieces of one character where nothing else stands for it."""
+    if rules is None or rules.byte_fallback:
+        return set()
+    return {number for number, piece in enumerate(rules.pieces) if len(piece.content) == 1}
 
 
 def without_ids(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int] = frozenset(), *, compact: bool) -> Pruned:
@@ -157,10 +198,11 @@ def without_ids(spec: TokenizerSpec, gone: set[int], taken_along: frozenset[int]
 
 
 def _without_pieces(rules: SentencePieceRules, gone: set[int], new_ids: Mapping[int, int], compact: bool) -> SentencePieceRules:
-    lost = next((p.content for i, p in enumerate(rules.pieces) if i in gone and len(p.content) == 1), None)
-    if lost is not None and not rules.byte_fallback:
+    lost = gone & _last_of_their_characters(rules)
+    if lost:
         raise EditError(
-            f"without the piece {lost!r} the character would become the unknown piece; the model has no byte fallback"
+            f"without the piece {rules.pieces[min(lost)].content!r} the character would become the unknown piece; the model has no byte "
+            "fallback"
         )
     if compact:
         pieces = tuple(piece for number, piece in enumerate(rules.pieces) if number not in gone)

@@ -68,15 +68,27 @@ def _readings(spec: TokenizerSpec, token: bytes | str) -> Iterator[bytes]:
         return
 
 
-def of_scripts(spec: TokenizerSpec, scripts: Iterable[str]) -> set[int]:
-    """The tokens that hold a character of one of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditError`."""
-    names = list(scripts)
+def of_scripts(spec: TokenizerSpec, scripts: Iterable[str]) -> dict[str, set[int]]:
+    """The tokens that hold a character of each of these scripts, by Unicode's names ("Cyrillic", "Han"). Raises `EditError`."""
+    characters = {name: _characters_of(name) for name in scripts}
+    unknown = [repr(name) for name, found in characters.items() if found is None]
+    if unknown:
+        raise EditError(
+            f"{some(unknown)}: no script of Unicode, such as 'Cyrillic' or 'Han'; for a language give texts of it as `unwanted`"
+        )
+    texts = [(token_id, token.decode("utf-8", "ignore")) for token, token_id in spec.vocab.items()]
+    return {
+        name: {token_id for token_id, text in texts if found.search(text)}
+        for name, found in characters.items()
+        if found is not None
+    }
+
+
+def _characters_of(script: str) -> regex.Pattern[str] | None:
     try:
-        found = [regex.compile(rf"\p{{Script={name}}}") for name in names]
+        return regex.compile(rf"\p{{Script={script}}}") if regex.fullmatch(r"[\w -]+", script) else None
     except regex.error:
-        raise EditError(f"{', '.join(map(repr, names))}: one of these is no script of Unicode, such as 'Cyrillic'") from None
-    texts = ((token_id, token.decode("utf-8", "ignore")) for token, token_id in spec.vocab.items())
-    return {token_id for token_id, text in texts if any(script.search(text) for script in found)}
+        return None
 
 
 def leaves(
@@ -84,21 +96,24 @@ def leaves(
 ) -> Iterator[tuple[int, int]]:
     """Tokens in the order in which they can go one by one: at each step the one used least of those that no other is made with.
 
-    Yields the id and how often it is used by then: what used a token that went uses its two parts instead, so their counts rise.
-    Of equally used ones the highest id goes first. A token that something outside of `among` is made with never comes,
-    but for what is `gone` already.
+    Yields the id and how often it is used by then: what used a token that went, of `gone` too, uses its two parts instead, so their
+    counts rise. Of equally used ones the highest id goes first. A token that something outside of `among` and `gone` is made with never
+    comes.
     """
-    used = {token_id: int(counts[token_id]) for token_id in among}
-    users = {token_id: len(derivations.users(token_id).difference(gone)) for token_id in among}
-    heap = [(used[token_id], -token_id) for token_id in among if not users[token_id]]
+    gone = frozenset(gone)
+    all_ids = gone.union(among)
+    used = {token_id: int(counts[token_id]) for token_id in all_ids}
+    users = {token_id: len(derivations.users(token_id)) for token_id in all_ids}
+    heap = [(token_id not in gone, used[token_id], -token_id) for token_id in all_ids if not users[token_id]]
     heapify(heap)
     while heap:
-        times, negative_id = heappop(heap)
-        yield -negative_id, times
+        is_left, times, negative_id = heappop(heap)
+        if is_left:
+            yield -negative_id, times
         for part in derivations.makers(-negative_id):
             if part not in users:
                 continue
             users[part] -= 1
             used[part] += times * derivations.parts[-negative_id].count(part)
             if not users[part]:
-                heappush(heap, (used[part], -part))
+                heappush(heap, (part not in gone, used[part], -part))

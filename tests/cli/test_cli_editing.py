@@ -12,6 +12,7 @@ import conversion
 from hf_bpe import Encoder
 from hf_bpe.editing import IdMap
 from hf_bpe.plugin import HfBpeTokenizer
+from tests.support.pieces import PACKAGED
 from tests.support.vocabularies import gpt2_spec
 
 TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"
@@ -69,6 +70,35 @@ def test_extending_learns_tokens_and_adds_those_that_are_given(run, gpt2_folder,
     spec = conversion.load(tmp_path / "more")
     assert Encoder(spec).encode("<|image_2|><|tool|>", allowed_special="all") == [50265, 50262]
     assert IdMap.load(tmp_path / "more.id_map.json").made.keys() == {*range(50257, 50267)}
+
+
+def test_a_language_goes_by_its_text(run, fails, gpt2_folder, tmp_path):
+    english, french = tmp_path / "en.txt", tmp_path / "fr.txt"
+    english.write_text("The house is there, and the school is not.", "utf-8")
+    french.write_text("Un rapport de police.", "utf-8")
+    options = ("--unwanted", french, "--corpus", english)
+    found = run("prune", gpt2_folder, tmp_path / "x", *options)
+    assert "unwanted: 1 of 1 texts changes: " in found.stderr
+    assert "corpus: 0 of 1 texts change: " in found.stderr
+    record = json.loads((tmp_path / "x.record.json").read_text())
+    assert "Ġrapport" in record["removed"].values()
+    assert "Ġthe" not in record["removed"].values()
+    assert record["effect_on_unwanted"]["changed"] == 1
+    assert "without a corpus of what is to remain" in fails("prune", gpt2_folder, tmp_path / "y", "--unwanted", french)
+
+
+def test_the_plan_says_which_habits_new_pieces_keep(run, fails, gpt2_folder, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("1987 1987 λόγος, λόγος, " * 5, "utf-8")
+    options = ("--corpus", text, "--tokens", 2, "--dry-run")
+    source = PACKAGED["mistral v1"]
+    planned = run("extend", source, tmp_path / "x.model", *options).stdout
+    assert "holds a digit beside another character, and no new one does; --no-split-digits would allow it" in planned
+    assert "--no-split-by-unicode-script would allow it" in planned
+    record = json.loads(run("extend", source, tmp_path / "x.model", *options, "--no-split-digits", "--json").stdout)
+    assert record["habits"] == {"split_digits": False, "split_by_unicode_script": True, "split_by_number": True}
+    assert "▁1" in record["added"].values()
+    assert "only for SentencePiece models" in fails("extend", gpt2_folder, tmp_path / "x", *options, "--split-digits")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +161,19 @@ def test_a_renamed_token_keeps_its_id_and_its_role(run, gpt2_folder, tmp_path):
     assert "is not OLD=NEW" in run("rename", gpt2_folder, tmp_path / "x", "--token", "a").stderr
 
 
+def test_what_is_wrong_about_a_renaming_is_said_of_it(fails, gpt2_folder, tmp_path):
+    said = fails("rename", gpt2_folder, tmp_path / "x", "--token", "<|nothing|>=<|end|>")
+    assert said.startswith("error: there is no token '<|nothing|>' to rename; the added tokens are '<|endoftext|>'")
+    said = fails("rename", gpt2_folder, tmp_path / "x", "--token", "<|endoftext|>=the")
+    assert said.startswith("error: 'the' cannot be a new name, as there is a token of that name; choose another")
+
+
+def test_the_plan_has_notes_of_rules_without_effect(run, gpt2_folder, tmp_path):
+    found = run("prune", gpt2_folder, tmp_path / "x", "--script", "Ogham", "--vocab-size", 50_000, "--dry-run")
+    assert "note: no token holds a character of 'Ogham'" in found.stdout
+    assert "note: 257 tokens are chosen by their ids, the highest first" in found.stdout
+
+
 def test_a_model_follows_a_renamed_token_by_the_id_map(run, gpt2_folder, tmp_path):
     run("rename", gpt2_folder, tmp_path / "renamed", "--token", "<|endoftext|>=<|end|>", "-q")
     id_map = IdMap.load(tmp_path / "renamed.id_map.json")
@@ -165,6 +208,24 @@ def test_a_tokenizer_may_be_replaced_by_its_edited_self(run, gpt2_folder, tmp_pa
     assert run("extend", tmp_path / "own", tmp_path / "own", "--add-special", "<|tool|>", "--force").exit_code == 0
     assert (tmp_path / "own" / "config.json").read_text() == '{"model_type": "gpt2"}'
     assert conversion.load(tmp_path / "own").special_tokens["<|tool|>"] == 50257
+
+
+def test_old_files_that_name_tokens_are_noted(run, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    shutil.copy(PACKAGED["mistral v1"], source / "tokenizer.model")
+    arguments = ("extend", source, "--add-special", "<|tool|>")
+    planned = run(*arguments[:2], tmp_path / "new", *arguments[2:], "--dry-run").stdout
+    assert (
+        f"note: tokenizer.model of {source}, with the old tokens, is not taken over; tokenizer.json, tokenizer_config.json"
+        in planned
+    )
+    assert "note:" not in run(*arguments[:2], tmp_path / "new.model", *arguments[2:], "--dry-run").stdout
+    record = json.loads(run(*arguments[:2], source, *arguments[2:], "--force", "--json").stdout)
+    assert record["notes"] == [f"tokenizer.model in {source} stays, with the tokens of another vocabulary; remove it"]
+    assert (
+        "note:" not in run("extend", source / "tokenizer.json", tmp_path / "new", "--add-special", "<|x|>", "--dry-run").stdout
+    )
 
 
 def test_what_cannot_be_written_is_refused_by_the_plan(fails, gpt2_folder, tmp_path):

@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 
 import conversion
 from conversion.sentencepiece.model import parse_model
-from hf_bpe import AddedToken, Encoder
-from hf_bpe.editing import effect_on, extend
+from hf_bpe import AddedToken, Encoder, train
+from hf_bpe.editing import Habits, effect_on, extend
 from hf_bpe.editing.symbols import SymbolWords
 from hf_bpe.errors import EditError
 from hf_bpe.training.counting.word_counts import WordCounts
@@ -92,6 +92,66 @@ def test_new_pieces_never_cross_spaces_and_are_longest_where_that_is_said() -> N
     learnt = extend(spec, GREEK, 20, max_token_length=8, progress=False).learnt.values()
     assert not any("▁" in token.decode()[1:] for token in learnt)
     assert max(map(len, learnt)) <= 8
+
+
+NUMBERS = ["In 1987 the λόγος, λόγος. (λόγος) 1987 don't x9 x9 приветworld don't 1987"] * 20
+SPLIT = {"split_digits": False, "split_by_unicode_script": False}
+
+
+def test_new_pieces_hold_no_digits_and_no_two_scripts_where_none_of_the_vocabulary_does() -> None:
+    for name in ("mistral v1", "mistral v3"):
+        extended = extend(parse_model(model(name), name), NUMBERS, 6, progress=False)
+        assert extended.habits == Habits(split_digits=True, split_by_unicode_script=True, split_by_number=True)
+        assert [token.decode() for token in extended.learnt.values() if not token.decode().lstrip("▁").isalpha()] == []
+
+
+def test_the_rules_of_the_trainer_can_be_given() -> None:
+    spec = parse_model(model("mistral v1"), "m")
+    for given, tokens, some in ((SPLIT, 14, {"▁1987", "▁don't"}), ({"split_digits": False}, 9, {"▁1987"})):
+        learnt = {token.decode() for token in extend(spec, NUMBERS, tokens, progress=False, **given).learnt.values()}
+        assert learnt & {"▁1987", "▁don't"} == some
+    joined = parse_model(model("identity"), "m")
+    assert [*extend(joined, ["4321 4321"], 1, progress=False).learnt.values()] == ["▁4".encode()]
+    with pytest.raises(EditError, match="only 0 of 1"):
+        extend(joined, ["4321 4321"], 1, progress=False, split_digits=True)
+
+
+RULES_OF_TRAINING: list[dict[str, bool]] = [
+    {},
+    {"split_digits": True},
+    {"split_by_number": False},
+    {"split_by_unicode_script": False},
+    {"split_by_unicode_script": False, "split_digits": True},
+]
+
+
+@pytest.mark.parametrize("settings", RULES_OF_TRAINING, ids=str)
+def test_the_rules_that_a_model_was_trained_by_are_found(settings: dict[str, bool]) -> None:
+    text = "abc123 x9 １２３ ١٢٣ 12 ab12cd ²³ ab, (ab) ひカ漢 キャー がギ ab́c don't ﷺ 〆 々 ー ا،ب приветworld"
+    spec = train([text] * 50, 500, dialect="sentencepiece", hard_vocab_limit=False, progress=False, **settings)
+    found = extend(spec, ["dcba dcba"], 1, progress=False).habits
+    assert found is not None
+    assert found.split_digits == settings.get("split_digits", False)
+    assert found.split_by_unicode_script == settings.get("split_by_unicode_script", True)
+    mixed = not settings.get("split_by_number", True) or not found.split_by_unicode_script
+    assert found.split_by_number == (found.split_digits or not mixed)
+
+
+def test_added_tokens_say_nothing_of_what_pieces_are() -> None:
+    spec = parse_model(model("mistral v1"), "m").with_added_tokens(["<h1>", "a1"], special=False)
+    assert extend(spec, NUMBERS, 1, progress=False).habits == Habits(True, True, True)
+
+
+def test_the_rules_of_sentencepiece_are_none_of_a_pattern() -> None:
+    with pytest.raises(EditError, match="split_digits: only for SentencePiece models"):
+        extend(gpt2_spec(), NUMBERS, 1, progress=False, split_digits=True)
+    assert extend(gpt2_spec(), NUMBERS, 1, progress=False).habits is None
+
+
+def test_new_pieces_of_a_model_with_spaces_behind_words_have_them_there() -> None:
+    learnt = extend(parse_model(model("space as suffix"), "m"), NUMBERS, 5, progress=False).learnt.values()
+    assert any(token.decode().endswith("▁") for token in learnt)
+    assert not any("▁" in token.decode()[:-1] for token in learnt)
 
 
 def test_ids_of_added_tokens_behind_the_pieces_are_filled_up() -> None:

@@ -103,6 +103,78 @@ def test_the_least_used_go_first_and_what_they_are_made_of_is_used_then() -> Non
     assert prune(SMALL, vocab_size=258).removed == {259: b"bc", 258: b"de"}
 
 
+def test_what_unwanted_texts_use_and_the_corpus_does_not_goes() -> None:
+    assert prune(SMALL, corpus=["bc"], unwanted=["de bc"]).removed == {258: b"de"}
+    # "ab" is used where "abc" has gone, and is part of what the corpus uses elsewhere.
+    assert prune(SMALL, corpus=["de"], unwanted=["abc"]).removed == {256: b"ab", 257: b"abc"}
+    assert prune(SMALL, corpus=["ab"], unwanted=["abc"]).removed == {257: b"abc"}
+    with pytest.raises(EditError, match="no token is to be removed"):
+        prune(SMALL, corpus=["abc"], unwanted=["ab"])  # which "abc" is made of
+    with pytest.raises(EditError, match="no token is to be removed"):
+        prune(SMALL, corpus=["de"], unwanted=["ab"])  # "abc", which neither uses, stays with what it is made of
+
+
+def test_unwanted_texts_go_with_the_other_rules() -> None:
+    both = {"corpus": ["bc", "de de"], "unwanted": ["de bc"]}
+    assert prune(SMALL, **both, min_count=2).removed == {259: b"bc"}
+    assert prune(SMALL, **both, min_count=3, keep=["de"]).removed == {259: b"bc"}
+    assert prune(SMALL, ["abc"], **both, min_count=2).removed == {257: b"abc", 259: b"bc"}
+    # Down to a size all may go, the least used first.
+    assert prune(SMALL, **both, min_count=2, vocab_size=258).removed == {257: b"abc", 259: b"bc"}
+
+
+def test_what_goes_first_counts_as_its_parts_from_then_on() -> None:
+    # "abc" goes by name, so "ab" is used twice, "bc" once.
+    texts = ["abcabc", "xbc"]
+    assert prune(SMALL, ["abc"], corpus=texts, vocab_size=258).removed == {257: b"abc", 258: b"de"}
+    assert prune(SMALL, ["abc", "de"], corpus=texts, vocab_size=257).removed.keys() == {257, 258, 259}
+
+
+def test_random_vocabularies_and_unwanted_texts() -> None:
+    alphabet, pruned_at_all = "abc é中\u2581", 0
+    for seed in range(60):
+        generator = random.Random(seed)
+        spec = random_spec(generator, alphabet) if seed % 2 else random_pieces_spec(generator, alphabet)
+        wanted = ["".join(generator.choices("ab ", k=9)) for _ in range(2)]
+        unwanted = [random_text(generator, spec, alphabet) for _ in range(5)]
+        try:
+            pruned = prune(spec, corpus=wanted, unwanted=unwanted)
+        except EditError:  # nothing is to be removed
+            continue
+        pruned_at_all += 1
+        others = [random_text(generator, spec, alphabet) for _ in range(20)]
+        assert check_pruned(spec, pruned, wanted, gives_text_back=False) == (len(wanted), 0)
+        check_pruned(spec, pruned, others, gives_text_back=False)
+        used = {token_id for text in unwanted for token_id in Encoder(spec).encode_ordinary(text)}
+        assert pruned.removed.keys() <= Derivations(spec).parts_of(used)
+        assert _unreachable(pruned.spec) <= _unreachable(spec)
+    assert pruned_at_all > 20
+
+
+def test_a_language_that_shares_its_script_with_another_goes() -> None:
+    french = ["Où est la bibliothèque ? Elle est là-bas, à côté de l'école, dans le bâtiment neuf."]
+    spec = cl100k_spec()
+    pruned = prune(spec, corpus=TEXTS[:-4], unwanted=french)
+    assert check_pruned(spec, pruned, TEXTS[:-4])[1] == 0
+    assert {" côté".encode(), b" Elle"} <= {*pruned.removed.values()}
+    assert len(Encoder(pruned.spec).encode(french[0])) > len(Encoder(spec).encode(french[0]))
+
+
+def test_a_model_without_bytes_keeps_its_characters_when_pruned_by_use() -> None:
+    spec = parse_model(model("without bytes"), "m")
+    pruned = prune(spec, corpus=["the"], min_count=5)
+    assert [
+        piece.content for piece in pruned.spec.sentencepiece.pieces if len(piece.content) > 1 and piece.kind == "normal"
+    ] == []
+    assert all(len(token.decode()) > 1 for token in pruned.removed.values())
+
+
+@pytest.mark.parametrize("name", ["tokens", "scripts", "corpus", "unwanted", "keep"])
+def test_one_text_is_no_collection(name: str) -> None:
+    with pytest.raises(TypeError, match=f"{name} must be a collection"):
+        prune(SMALL, **{name: "Cyrillic"})
+
+
 def test_old_ids_can_stay() -> None:
     pruned = prune(SMALL, ["de"], compact=False)
     assert pruned.spec.vocab[b"bc"] == 259
@@ -133,6 +205,20 @@ def test_a_script_takes_every_token_with_one_of_its_letters() -> None:
     assert Encoder(pruned.spec).decode(Encoder(pruned.spec).encode("Привет")) == "Привет"
 
 
+def test_a_script_that_no_token_is_of_is_named() -> None:
+    spec = SMALL.replace(vocab={**SMALL.vocab, "я".encode(): 260}, merges=(*SMALL.merges, (b"\xd1", b"\x8f")))
+    pruned = prune(spec, scripts=["Ogham", "Cyrillic", "Runic"])
+    assert pruned.removed == {260: "я".encode()}
+    assert pruned.notes == ("no token holds a character of 'Ogham'", "no token holds a character of 'Runic'")
+
+
+def test_what_went_by_its_id_alone_is_told() -> None:
+    assert prune(SMALL, vocab_size=258).notes == (
+        "2 tokens are chosen by their ids, the highest first, as no corpus says which are used least",
+    )
+    assert prune(SMALL, ["de"], vocab_size=259).notes == prune(SMALL, vocab_size=258, corpus=[]).notes == ()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -145,7 +231,9 @@ def test_a_script_takes_every_token_with_one_of_its_letters() -> None:
         ({"vocab_size": 0}, "at least 1, not 0"),
         ({"min_count": True, "corpus": []}, "at least 1, not True"),
         ({"min_count": 2}, "there is no corpus"),
-        ({"scripts": ["Klingon"]}, "no script of Unicode"),
+        ({"scripts": ["Latin", "Klingon", "Ogham", "Latin}x"]}, "^'Klingon', 'Latin}x': no script of Unicode"),
+        ({"scripts": ["Ogham"]}, "no token is to be removed: no token holds a character of 'Ogham'"),
+        ({"unwanted": ["ab"]}, "without a corpus of what is to remain"),
     ],
 )
 def test_what_cannot_be_removed_is_refused(arguments: dict[str, Any], message: str) -> None:

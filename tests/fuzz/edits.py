@@ -40,6 +40,16 @@ def pruned(spec: TokenizerSpec, texts: list[str], place: Path) -> tuple[int, int
     return counts
 
 
+def without_unwanted(spec: TokenizerSpec, texts: list[str], place: Path) -> tuple[int, int]:
+    """Remove what a quarter of the texts uses and another does not: no text of the second changes."""
+    wanted = texts[::4]
+    gone = prune(spec, corpus=wanted, unwanted=texts[1::4])
+    assert check_pruned(spec, gone, wanted) == (len(wanted), 0)
+    counts = check_pruned(spec, gone, texts)
+    check_stock(gone.spec, place / "without", texts[-_STOCK_TEXTS:])
+    return counts
+
+
 def replaced(spec: TokenizerSpec, texts: list[str], place: Path) -> tuple[int, int]:
     """Put tokens that are learnt in the places of the last ones that no others are made of."""
     learnt = [*extend(spec, GREEK, 3, min_frequency=1, progress=False).learnt.values()]
@@ -53,6 +63,7 @@ def replaced(spec: TokenizerSpec, texts: list[str], place: Path) -> tuple[int, i
 EDITS: dict[str, Callable[[TokenizerSpec, list[str], Path], tuple[int, int]]] = {
     "extend": extended,
     "prune": pruned,
+    "prune unwanted": without_unwanted,
     "replace": replaced,
 }
 
