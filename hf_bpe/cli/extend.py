@@ -127,10 +127,13 @@ def extend(
 def _given(before: TokenizerSpec, plain: Sequence[str], special: Sequence[str]) -> list[str]:
     """What is to be said of tokens to add that are there already.
 
-    Raises `EditError` for ordinary tokens that are to be matched wherever their text stands, inside of words too: without a new id, texts
+    Raises `EditError` for a text that is empty, and for ordinary tokens that are to be matched wherever their text stands, inside of words too: without a new id, texts
     would have other ids.
     """
-    there = [text for text in (*special, *plain) if before.token_id(text.encode("utf-8", "surrogatepass")) is not None]
+    given = dict.fromkeys((*special, *plain))
+    if "" in given:
+        raise EditError("a token to add is empty, and an empty text is no token; give one with a character at least")
+    there = [text for text in given if before.token_id(text.encode("utf-8", "surrogatepass")) is not None]
     added = {token.content for token in before.added_tokens}
     ordinary = [text for text in there if text in plain and text not in added]
     if ordinary:

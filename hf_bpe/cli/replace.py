@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -67,7 +68,9 @@ def replace(
     A model's rows for these ids are new ones: `hf-bpe resize` makes them. For special and reserved tokens see `hf-bpe rename`.
     """
     how = How.of(target, to, dry_run=dry_run, yes=yes, quiet=quiet, as_json=as_json, force=force)
-    named = old_and_new(token or ()) | (_listed(tokens) if tokens is not None else {})
+    named = old_and_new(token or ())
+    if tokens is not None:
+        named = _with_listed(named, tokens)
     spec = load(tokenizer, source_format, pattern, special_token)
     if spec.sentencepiece is None and any("Ġ" in new and " " not in new for new in named.values()):
         print_warning("in a new token Ġ is that letter; a space is written as a space")
@@ -77,12 +80,15 @@ def replace(
     carry_out(Edit("replace", tokenizer, spec, replaced.spec, replaced.id_map, lines, effect=effect), how)
 
 
-def _listed(path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _with_listed(named: Mapping[str, str], path: Path) -> dict[str, str]:
+    """What was named so far, and what a file names."""
+    found = {**named}
     for number, line in enumerate(read_text(path).split("\n"), 1):
         old, _, new = line.partition("\t")
         if line and not (old and new):
             raise EditError(f"{path}: line {number} is not a token, a tab, and the token that comes in its place")
+        if old in found:
+            raise EditError(f"{path}: line {number}: {old!r} is named twice; give it one new token")
         if line:
             found[old] = new
     return found

@@ -124,6 +124,11 @@ def test_an_ordinary_token_is_not_cut_out_of_other_words(run, fails, gpt2_folder
     assert "'<|endoftext|>' is there already and keeps its id" in found.stdout
 
 
+@pytest.mark.parametrize("option", ["--add", "--add-special"])
+def test_an_empty_text_is_no_token_to_add(fails, gpt2_folder, tmp_path, option):
+    assert "a token to add is empty" in fails("extend", gpt2_folder, tmp_path / "x", option, "")
+
+
 def test_what_is_there_already_is_not_added_again(run, gpt2_folder, tmp_path):
     assert "are there already" in run("extend", gpt2_folder, tmp_path / "more", "--add-special", "<|endoftext|>").stderr
 
@@ -131,6 +136,10 @@ def test_what_is_there_already_is_not_added_again(run, gpt2_folder, tmp_path):
 def test_a_block_is_one_range(fails, gpt2_folder, tmp_path):
     options = ("--add-special", "<|image_1|>", "--add-block", "image=3")
     assert "'image' are there already: <|image_1|>" in fails("extend", gpt2_folder, tmp_path / "more", *options)
+
+
+def test_a_block_of_more_tokens_than_there_are_ids_is_refused_at_once(fails, gpt2_folder, tmp_path):
+    assert "ids end at 2,147,483,647" in fails("extend", gpt2_folder, tmp_path / "more", "--add-block", "image=99999999999")
 
 
 def test_a_replaced_token_gives_its_id_to_another(run, fails, gpt2_folder, tmp_path):
@@ -147,6 +156,10 @@ def test_a_replaced_token_gives_its_id_to_another(run, fails, gpt2_folder, tmp_p
     assert "1 of 1 texts changes" in found.stderr
     assert Encoder(conversion.load(target)).encode(" qzvk") == [43453]
     assert dict(IdMap.load(tmp_path / "new.id_map.json").made).keys() == IdMap.load(tmp_path / "new.id_map.json").gone
+    listed.write_text("Ġtheorem\t qz\nĠtheorem\t qzz\n", "utf-8")
+    assert "line 2: 'Ġtheorem' is named twice" in fails("replace", gpt2_folder, tmp_path / "x", "--tokens", listed)
+    twice = ("--token", "Ġtheorem= qv", "--tokens", listed)
+    assert "line 1: 'Ġtheorem' is named twice" in fails("replace", gpt2_folder, tmp_path / "x", *twice)
     listed.write_text("Ġtheorem", "utf-8")
     assert "line 1 is not a token, a tab," in fails("replace", gpt2_folder, tmp_path / "x", "--tokens", listed)
     warned = run("replace", gpt2_folder, tmp_path / "x", "--token", "Ġinformants=Ġq", "--dry-run")
