@@ -29,6 +29,7 @@ from hf_bpe.cli.options import (
     TextField,
     Texts,
     Tokenizer,
+    given_path,
     load,
 )
 from hf_bpe.editing import Audit, Rows
@@ -46,7 +47,10 @@ def audit(
     model: Annotated[
         Path | None,
         typer.Option(
-            metavar="MODEL_DIR", show_default=False, help="Folder with .safetensors files: look for rows that look untrained."
+            metavar="MODEL_DIR",
+            parser=given_path,
+            show_default=False,
+            help="Folder with .safetensors files: look for rows that look untrained.",
         ),
     ] = None,
     embedding: EmbeddingTensors = None,
@@ -62,7 +66,14 @@ def audit(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Write all of it as JSON, beside the table."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            parser=given_path,
+            show_default=False,
+            help="Write all of it as JSON, beside the table.",
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many tokens of each kind to show.")] = 10,
     text_field: TextField = "text",

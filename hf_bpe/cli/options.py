@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import conversion
+from hf_bpe.errors import FormatError
+from hf_bpe.files import path_of
 from hf_bpe.patterns import NAMED_PATTERNS
 from hf_bpe.spec import TokenizerSpec
 
@@ -27,6 +29,7 @@ __all__ = [
     "Texts",
     "Tokenizer",
     "Yes",
+    "given_path",
     "load",
     "load_any",
     "load_options",
@@ -36,7 +39,18 @@ __all__ = [
 FORMAT_NAMES = ", ".join(conversion.formats())
 PATTERN_NAMES = ", ".join(NAMED_PATTERNS)
 
-Tokenizer = Annotated[Path, typer.Argument(metavar="TOKENIZER", show_default=False, help="Tokenizer: a file or a folder.")]
+
+def given_path(given: str) -> Path:
+    """What parses a path. To `Path` an empty one is the current folder; here it is a variable that nobody set."""
+    try:
+        return path_of(given)
+    except FormatError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Tokenizer = Annotated[
+    Path, typer.Argument(metavar="TOKENIZER", parser=given_path, show_default=False, help="Tokenizer: a file or a folder.")
+]
 LoadedPattern = Annotated[
     str | None,
     typer.Option(
@@ -63,7 +77,9 @@ SpecialIds = Annotated[
         help="A special token and its id, for files that do not say it (repeatable).",
     ),
 ]
-Target = Annotated[Path, typer.Argument(metavar="TARGET", show_default=False, help="What to write: a file or a folder.")]
+Target = Annotated[
+    Path, typer.Argument(metavar="TARGET", parser=given_path, show_default=False, help="What to write: a file or a folder.")
+]
 TargetFormat = Annotated[
     str | None,
     typer.Option("--to", metavar="FORMAT", show_default=False, help="Format to write; default: what TARGET's name says."),

@@ -23,6 +23,7 @@ from hf_bpe.cli.options import (
     Texts,
     Tokenizer,
     Yes,
+    given_path,
     load,
 )
 from hf_bpe.editing import prune as prune_spec
@@ -45,7 +46,13 @@ def prune(
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option("--tokens", metavar="FILE", show_default=False, help="A file of tokens to remove, one on each line."),
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            parser=given_path,
+            show_default=False,
+            help="A file of tokens to remove, one on each line.",
+        ),
     ] = None,
     script: Annotated[
         list[str] | None,

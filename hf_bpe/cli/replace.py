@@ -24,6 +24,7 @@ from hf_bpe.cli.options import (
     Texts,
     Tokenizer,
     Yes,
+    given_path,
     load,
     old_and_new,
 )
@@ -49,7 +50,13 @@ def replace(
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option("--tokens", metavar="FILE", show_default=False, help="A file with OLD, a tab, and NEW on each line."),
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            parser=given_path,
+            show_default=False,
+            help="A file with OLD, a tab, and NEW on each line.",
+        ),
     ] = None,
     corpus: Texts = None,
     text_field: TextField = "text",

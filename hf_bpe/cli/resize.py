@@ -9,7 +9,7 @@ import typer
 
 from hf_bpe.cli.console import err, print_json, show_plan, tell_written
 from hf_bpe.cli.interruption import watch
-from hf_bpe.cli.options import DryRun, EmbeddingTensors, HeadTensors, Json, Quiet, Yes
+from hf_bpe.cli.options import DryRun, EmbeddingTensors, HeadTensors, Json, Quiet, Yes, given_path
 from hf_bpe.editing import IdMap, plan_resize
 
 __all__ = ["resize"]
@@ -18,17 +18,27 @@ __all__ = ["resize"]
 def resize(
     model: Annotated[
         Path,
-        typer.Argument(metavar="MODEL_DIR", show_default=False, help="Folder with config.json and .safetensors files."),
+        typer.Argument(
+            metavar="MODEL_DIR", parser=given_path, show_default=False, help="Folder with config.json and .safetensors files."
+        ),
     ],
     tokenizer: Annotated[
         Path,
-        typer.Option("--tokenizer", "-t", metavar="NEW", show_default=False, help="The new tokenizer: a file or a folder."),
+        typer.Option(
+            "--tokenizer",
+            "-t",
+            metavar="NEW",
+            parser=given_path,
+            show_default=False,
+            help="The new tokenizer: a file or a folder.",
+        ),
     ],
     old_tokenizer: Annotated[
         Path | None,
         typer.Option(
             "--old-tokenizer",
             metavar="OLD",
+            parser=given_path,
             show_default=False,
             help="The tokenizer that the model was trained with; default: the one in MODEL_DIR.",
         ),
@@ -38,6 +48,7 @@ def resize(
         typer.Option(
             "--id-map",
             metavar="FILE",
+            parser=given_path,
             show_default=False,
             help="JSON that says which id became which; default: tokens of the same text are the same.",
         ),
@@ -67,7 +78,14 @@ def resize(
     head: HeadTensors = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="DIR", show_default=False, help="A new folder; default: MODEL_DIR is replaced."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            parser=given_path,
+            show_default=False,
+            help="A new folder; default: MODEL_DIR is replaced.",
+        ),
     ] = None,
     copy: Annotated[
         bool, typer.Option("--copy", help="Copy the files that stay the same; else they become hard links where that works.")

@@ -72,5 +72,15 @@ def test_errors_speak_of_options(fails, model, new, tmp_path):
     assert "is no folder" in fails("resize", tmp_path / "nowhere", "--tokenizer", new)
 
 
+@pytest.mark.parametrize("emptied", ["MODEL_DIR", "--tokenizer", "--old-tokenizer", "--id-map", "--output"])
+def test_an_empty_path_is_not_the_current_folder(run, model, new, monkeypatch, emptied):
+    monkeypatch.chdir(model)  # which would be replaced
+    before = content(model)
+    options = {"--tokenizer": new, "--old-tokenizer": model, "--id-map": "map.json", "--output": "new"} | {emptied: ""}
+    arguments = (each for option, value in options.items() if option.startswith("--") for each in (option, value))
+    found = run("resize", "" if emptied == "MODEL_DIR" else model, *arguments)
+    assert (found.exit_code, "the path is empty" in found.stderr, content(model)) == (2, True, before)
+
+
 def test_the_help_has_an_example(run):
     assert "hf-bpe resize my-model --tokenizer my-new-tokenizer" in " ".join(run("resize", "--help").stdout.split())

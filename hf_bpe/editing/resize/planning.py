@@ -20,6 +20,7 @@ from hf_bpe.editing.resize.plan import ResizePlan
 from hf_bpe.editing.rows import padding_of, plan_rows, rows_after
 from hf_bpe.editing.starting_rows import starting_rows
 from hf_bpe.errors import ConversionRefused, EditError, FormatError, some
+from hf_bpe.files import path_of
 from hf_bpe.spec import TokenizerSpec
 
 __all__ = ["plan_resize"]
@@ -62,14 +63,14 @@ def plan_resize(
     """
     if (pad_to_multiple_of is not None and pad_to_multiple_of < 1) or seed < 0:
         raise EditError("pad_to_multiple_of is 1 or more, and seed 0 or more")
-    folder, new_source = Path(model).resolve(), Path(tokenizer)
-    target = folder if output is None else Path(output).absolute()
+    folder, new_source = path_of(model).resolve(), path_of(tokenizer)
+    target = folder if output is None else path_of(output).absolute()
     _check_target(folder, target, output is not None)
     checkpoint = open_checkpoint(folder)
     left_out = _other_weights(folder, checkpoint, replaced=output is None)
     new = conversion.load(new_source)
     _check_can_be_saved(new, new_source)
-    old_source = Path(old_tokenizer) if old_tokenizer is not None else folder
+    old_source = path_of(old_tokenizer) if old_tokenizer is not None else folder
     old = _old_tokenizer(old_source, required=old_tokenizer is not None or id_map is None)
     ids = _checked_map(id_map, old, new)
     matrices = matrices_of_model(checkpoint, ids.old_size, embedding=embedding, head=head, remedy=_REMEDY)
