@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from fnmatch import fnmatch
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from hf_bpe.editing.model_ids import CONFIGURATIONS
@@ -32,25 +31,23 @@ _NO_WEIGHTS = ("training_args.bin", "scheduler.pt", "scaler.pt", "rng_state*.pth
 
 
 def vocabulary_files(folder: Path) -> list[str]:
-    """Files of a folder that name the tokens of a tokenizer, by their names; none where there is no folder."""
-    names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
-    return [name for name in names if _is_one_of(name, _VOCABULARY)]
-
-
-def other_weights(model: Path, shards: Collection[str]) -> list[str]:
-    """Files beside the checkpoint that hold the same weights in another form, or a state that goes with them, by their names."""
-    names = sorted(path.name for path in model.iterdir() if path.is_file() and path.name not in shards)
-    return [name for name in names if _is_one_of(name, _WEIGHTS) and not _is_one_of(name, _NO_WEIGHTS)]
+    """The files of a folder that name the tokens of a tokenizer; none where there is no folder."""
+    return _files(folder, _VOCABULARY)
 
 
 def tokenizer_files(model: Path) -> list[str]:
     """The files of the tokenizer that is there, by their paths below the folder."""
-    names = (path.relative_to(model).as_posix() for path in model.rglob("*") if path.is_file())
-    return sorted(name for name in names if _is_one_of(name, _TOKENIZER))
+    return _files(model, _TOKENIZER)
+
+
+def other_weights(model: Path, shards: Collection[str]) -> list[str]:
+    """Files beside the checkpoint that hold the same weights in another form, or a state that goes with them, by their names."""
+    return sorted({*_files(model, _WEIGHTS)}.difference(shards, _files(model, _NO_WEIGHTS)))
 
 
 def unchanged_files(model: Path, rewritten: Collection[str]) -> Iterator[str]:
     """The files, as paths below the folder, that the new folder has too. rewritten: those that it has in another form, or not."""
+    replaced = {*rewritten, *tokenizer_files(model), *CONFIGURATIONS, RECORD, FREEZE_LIST, ID_MAP}
     for path in sorted(model.rglob("*")):
         name = path.relative_to(model).as_posix()
         if path.is_dir():
@@ -62,13 +59,11 @@ def unchanged_files(model: Path, rewritten: Collection[str]) -> Iterator[str]:
         if not path.is_file():
             what = "a link to what is not there" if path.is_symlink() else "no regular file"
             raise EditError(f"{path} is {what}; remove it first")
-        if (
-            name not in rewritten
-            and not _is_one_of(name, _TOKENIZER)
-            and name not in (*CONFIGURATIONS, RECORD, FREEZE_LIST, ID_MAP)
-        ):
+        if name not in replaced:
             yield name
 
 
-def _is_one_of(name: str, patterns: Collection[str]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in patterns)
+def _files(folder: Path, patterns: Iterable[str]) -> list[str]:
+    """The files that are called so, by their paths below the folder. A * stands for no /; with `fnmatch` it would."""
+    found = (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in found)

@@ -345,6 +345,14 @@ def test_files_of_the_old_tokenizer_do_not_stay(model: Path, new: Path) -> None:
     assert {"tokenizer.json", "tokenizer_config.json"} <= names
 
 
+def test_what_lies_in_a_folder_of_the_model_stays(model: Path, new: Path) -> None:
+    (model / "original").mkdir()
+    for name in ("tokenizer.model", "ranks.tiktoken"):
+        (model / "original" / name).write_text("of another")
+    plan_resize(model, new).apply()
+    assert {path.name for path in (model / "original").iterdir()} == {"tokenizer.model", "ranks.tiktoken"}
+
+
 def test_names_that_are_not_known_are_given(tmp_path: Path, new: Path) -> None:
     tensors: Tensors = {
         "enc.table": ("F32", (300, 8)),
