@@ -104,7 +104,7 @@ class _Commands(TyperGroup):
                 print_error(message_of(error))
                 raise typer.Exit(_CODES.get(ctx.invoked_subcommand, 1)) from None
             except (KeyboardInterrupt, typer.Abort):  # the second where a question was open
-                if ctx.invoked_subcommand not in _EDITING:
+                if ctx.invoked_subcommand not in (None, *_EDITING):  # None: the command was still being imported
                     raise
                 err.print(told(), markup=False)
                 raise typer.Exit(_INTERRUPTED) from None

@@ -54,6 +54,15 @@ def test_what_is_there_when_files_were_taking_their_places_is_named(run, tokeniz
     assert (found.exit_code, found.stderr) == (130, f"interrupted; {said}\n")
 
 
+def test_who_interrupts_before_the_command_is_imported_is_told_the_same(run, tokenizer, tmp_path, monkeypatch):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["hf_bpe.cli.app"], "_imported", interrupted)
+    found = run("extend", tokenizer, tmp_path / "new", "--add", "xyz")
+    assert (found.exit_code, found.stderr) == (130, "interrupted; nothing was written\n")
+
+
 def test_ctrl_c_at_the_question_is_no_answer(run, tokenizer, tmp_path, monkeypatch):
     monkeypatch.setattr("hf_bpe.cli.console._is_interactive", lambda: True)
     found = run("extend", tokenizer, tmp_path / "new", "--add", "xyz", stdin=b"")

@@ -113,11 +113,6 @@ def test_a_mean_of_what_is_no_number_is_refused(tmp_path: Path) -> None:
     assert make(tmp_path, values, {0: Made()}, np.array([False, True])).tolist() == [[1, 2]]
 
 
-def test_rows_of_integers_cannot_be_made(tmp_path: Path) -> None:
-    with pytest.raises(EditError, match="is U8, of which no rows can be made"):
-        make(tmp_path, np.zeros((3, 4), dtype="u1"), {0: Made()})
-
-
 def test_drawn_rows_have_the_mean_and_the_covariance_of_the_rows_in_use(tmp_path: Path) -> None:
     mixing = np.random.default_rng(1).standard_normal((4, 4)).astype(np.float32)
     values = random_values(500, width=4) @ mixing + 3

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hf_bpe.editing.checkpoint.numbers import FLOATS, from_bytes, to_bytes
+from hf_bpe.editing.checkpoint.numbers import from_bytes, to_bytes
 from hf_bpe.editing.checkpoint.reading import RowReader
 from hf_bpe.editing.id_map import Made
 from hf_bpe.errors import EditError
@@ -21,9 +21,9 @@ _DRAWN_BYTES = 1 << 28
 
 
 class RowMaker:
-    """Makes rows for one matrix. in_use: which of its rows belong to a token.
+    """Makes rows for one matrix, of a dtype of `FLOATS`. in_use: which of its rows belong to a token.
 
-    Raises `EditError` for a dtype that is not known to be floats, and where rows in use hold what is no number.
+    Raises `EditError` where rows in use hold what is no number.
     """
 
     def __init__(self, reader: RowReader, made: Mapping[int, Made], in_use: NDArray[np.bool_], seed: int) -> None:
@@ -34,11 +34,6 @@ class RowMaker:
         self._dtype = reader.matrix.tensor.dtype
         self._normal = sorted(number for number, how in made.items() if how.row == "normal")
         self._block: dict[int, NDArray[np.uint8]] = {}
-        if made and self._dtype not in FLOATS:
-            raise EditError(
-                f"{reader.matrix.tensor.name} is {self._dtype}, of which no rows can be made; known are {', '.join(FLOATS)}. "
-                "Resize the model before it is quantised"
-            )
 
     def rows(self, numbers: Sequence[int]) -> NDArray[np.uint8]:
         """The rows of these new ids, as bytes. They are asked for in order."""

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import conversion
 from conversion.huggingface import TOKENIZER_FILE
 from conversion.json_text import read_json
-from hf_bpe.editing.checkpoint.matrices import matrices_of_model
+from hf_bpe.editing.checkpoint.matrices import Matrices, matrices_of_model
+from hf_bpe.editing.checkpoint.numbers import FLOATS
 from hf_bpe.editing.checkpoint.shards import Checkpoint, open_checkpoint
 from hf_bpe.editing.id_map import IdMap
 from hf_bpe.editing.matching import id_map_between
@@ -76,6 +77,9 @@ def plan_resize(
     matrices = matrices_of_model(checkpoint, ids.old_size, embedding=embedding, head=head, remedy=_REMEDY)
     multiple = (1 if shrink else padding_of(matrices.rows, ids.old_size)) if pad_to_multiple_of is None else pad_to_multiple_of
     after = rows_after(matrices.rows, ids, shrink=shrink, multiple=multiple)
+    rows = plan_rows(ids, matrices.rows, after, starting_rows(init, ids, old, new))
+    if rows.made:
+        _check_can_be_made(matrices)
     old_roles = {} if old is None else roles_of(old_source, old)
     renumbering = Renumbering(ids, matrices.rows, after, old_roles, roles_of(new_source, new))
     return ResizePlan(
@@ -87,7 +91,7 @@ def plan_resize(
         id_map=ids,
         checkpoint=checkpoint,
         matrices=matrices,
-        rows=plan_rows(ids, matrices.rows, after, starting_rows(init, ids, old, new)),
+        rows=rows,
         configurations=_configurations(folder, renumbering),
         renumbering=renumbering,
         init=init,
@@ -159,6 +163,15 @@ def _checked_map(given: IdMap | None, old: TokenizerSpec | None, new: TokenizerS
             f"ids {some(list(map(str, odd)))} stand only in the id map, or only in the new tokenizer; they do not belong together"
         )
     return given
+
+
+def _check_can_be_made(matrices: Matrices) -> None:
+    odd = next((matrix.tensor for matrix in matrices.found if matrix.tensor.dtype not in FLOATS), None)
+    if odd is not None:
+        raise EditError(
+            f"{odd.name} is {odd.dtype}, of which no rows can be made; known are {', '.join(FLOATS)}. Resize the model before it is "
+            "quantised"
+        )
 
 
 def _configurations(folder: Path, renumbering: Renumbering) -> dict[str, Any]:
