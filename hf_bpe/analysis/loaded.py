@@ -14,7 +14,7 @@ import conversion
 from hf_bpe.errors import FormatError, HfBpeError
 from hf_bpe.spec import TokenizerSpec
 
-__all__ = ["LoadedExample", "cache_folder", "example_at", "loaded_examples"]
+__all__ = ["LoadedExample", "cache_folder", "example_named", "loaded_examples"]
 
 _CL100K_SPECIALS = {
     "<|endoftext|>": 100257,
@@ -50,20 +50,16 @@ def loaded_examples() -> list[LoadedExample]:
     ]
 
 
-def example_at(path: Path) -> LoadedExample | None:
-    """The example whose name a path is; None where a file or folder is at the path.
+def example_named(name: str) -> LoadedExample:
+    """The example of a name. Raises `FormatError` for what is none, and no file either: ask where no file is.
 
-    Raises `FormatError` where neither is.
-
-    >>> example_at(Path("bytes")).name
-    'bytes'
+    >>> example_named("bytes").about
+    'no merges: each byte is a token'
     """
-    if path.exists():
-        return None
     examples = {example.name: example for example in loaded_examples()}
-    if str(path) not in examples:
-        raise FormatError(f"{path}: no such file or folder; the tokenizers that need none are {', '.join(examples)}")
-    return examples[str(path)]
+    if name not in examples:
+        raise FormatError(f"{name}: no such file or folder; the tokenizers that need none are {', '.join(examples)}")
+    return examples[name]
 
 
 def cache_folder() -> Path:

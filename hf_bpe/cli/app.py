@@ -137,7 +137,8 @@ def _options(
     """Train, run, convert and check BPE tokenizers.
 
     A TOKENIZER is a Hugging Face folder, a tokenizer.json, a tiktoken rank file or plugin folder, a folder with GPT-2's two files,
-    a SentencePiece .model, a tekken.json, a minbpe .model, a GGUF file, or a folder that holds one of these.
+    a SentencePiece .model, a tekken.json, a minbpe .model, a GGUF file, or a folder that holds one of these. Without any file there are
+    `small` and `bytes`, and those of installed packages.
     """
 
 

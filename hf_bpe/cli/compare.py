@@ -13,7 +13,7 @@ from hf_bpe.analysis.naming import distinct_names, name_and_rest
 from hf_bpe.cli.console import err, print_json
 from hf_bpe.cli.encode_files import unescape
 from hf_bpe.cli.files import refuse_existing
-from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, TextField, load_any
+from hf_bpe.cli.options import FORMAT_NAMES, PATTERN_NAMES, Force, Json, SourceFormat, TextField, load
 from hf_bpe.cli.tables import print_table
 from hf_bpe.errors import ComparisonError
 from hf_bpe.spec import TokenizerSpec
@@ -152,7 +152,7 @@ def _loaded(given: Sequence[str], patterns: Sequence[str], general_format: str |
     loaded = {}
     for name, (source,) in sources.items():
         format_, path = _format_and_path(source)
-        loaded[name] = load_any(Path(path), format_ or general_format, by_name.get(name, general), None)
+        loaded[name] = load(Path(path), format_ or general_format, by_name.get(name, general), None)
     return loaded
 
 

@@ -31,7 +31,6 @@ __all__ = [
     "Yes",
     "given_path",
     "load",
-    "load_any",
     "load_options",
     "old_and_new",
 ]
@@ -129,16 +128,16 @@ def load_options(pattern: str | None, special_tokens: Sequence[str] | None) -> d
 
 
 def load(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
-    """The tokenizer at a path."""
-    return conversion.load(path, format=source, **load_options(pattern, special_tokens))
+    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`example_named`)."""
+    options = load_options(pattern, special_tokens)
+    if path.exists():
+        return conversion.load(path, format=source, **options)
+    from hf_bpe.analysis.loaded import example_named  # nearly always there is a file
 
-
-def load_any(path: Path, source: str | None, pattern: str | None, special_tokens: Sequence[str] | None) -> TokenizerSpec:
-    """The tokenizer at a path; where nothing is there, the one of that name that needs no file (`example_at`)."""
-    from hf_bpe.analysis.loaded import example_at  # few commands look at tokens
-
-    example = example_at(path)
-    return load(path, source, pattern, special_tokens) if example is None else example.load()
+    example = example_named(str(path))
+    if options or source is not None:
+        raise typer.BadParameter(f"{path} is whole without a file: leave out --from, --pattern and --special-token")
+    return example.load()
 
 
 def _name_and_id(given: str) -> tuple[str, int]:

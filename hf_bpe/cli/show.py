@@ -17,7 +17,7 @@ from hf_bpe.analysis.naming import distinct_names
 from hf_bpe.cli.console import out, print_json
 from hf_bpe.cli.files import read_input
 from hf_bpe.cli.merge_steps import show_merges
-from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load_any
+from hf_bpe.cli.options import Json, LoadedPattern, SourceFormat, SpecialIds, Tokenizer, load
 from hf_bpe.cli.painting import Painter, label
 from hf_bpe.cli.text import File, only_one
 from hf_bpe.cli.token_card import print_card
@@ -73,7 +73,7 @@ def show(
     _check_modes({"--merges": merges, "--pieces": pieces, "--card": card is not None, "--with": bool(others)})
     if only_differences and not others:
         raise typer.BadParameter("name another tokenizer by --with", param_hint="--differences")
-    spec = load_any(tokenizer, source, pattern, special_token)
+    spec = load(tokenizer, source, pattern, special_token)
     if card is not None:
         _show_card(Cards(spec), card, as_json)
         return
@@ -81,7 +81,7 @@ def show(
     if merges:
         show_merges(spec, content, as_json)
         return
-    specs = [spec, *(load_any(other, None, None, None) for other in others or ())]
+    specs = [spec, *(load(other, None, None, None) for other in others or ())]
     allowed: Any = "all" if special == "all" else ()
     views = [view(Vocabulary(Encoder(each)), content, allowed_special=allowed) for each in specs]
     if pieces:

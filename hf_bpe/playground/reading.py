@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import conversion
-from hf_bpe.analysis.loaded import example_at
+from hf_bpe.analysis.loaded import example_named
 from hf_bpe.chat import own_template
 from hf_bpe.errors import FormatError
 from hf_bpe.files import path_of
@@ -42,8 +42,8 @@ def read_given(tokenizers: Iterable[str | os.PathLike[str]], **options: Any) -> 
     paths = [path_of(given) for given in tokenizers]
     found = []
     for path in paths:
-        example = example_at(path)
-        if example is not None:
+        if not path.exists():
+            example = example_named(str(path))
             found.append(Given(example.name, example.about, None, example.load))
         else:
             spec = _read(path, options, alone=len(paths) == 1)

@@ -1,13 +1,12 @@
 """There is always something to look at, and what is kept on disk cannot spoil it."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from hf_bpe import Encoder
 from hf_bpe.analysis import EXAMPLES, loaded, loaded_examples, view
-from hf_bpe.analysis.loaded import example_at
+from hf_bpe.analysis.loaded import example_named
 from hf_bpe.errors import FormatError
 
 
@@ -37,13 +36,9 @@ def test_what_is_said_of_those_of_packages_is_their_size():
         assert re.match(r"([\d,]+) tokens, ", example.about)[1] == f"{example.load().vocab_size:,}"
 
 
-def test_a_file_comes_before_the_example_of_its_name_and_neither_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert example_at(Path("bytes")).name == "bytes"
-    (tmp_path / "bytes").write_text("", "utf-8")
-    assert example_at(Path("bytes")) is None
+def test_a_name_that_is_none_has_an_error_that_lists_them():
     with pytest.raises(FormatError, match=r"^gpt3: no such file or folder; .* are gpt2, cl100k_base, .*, bytes$"):
-        example_at(Path("gpt3"))
+        example_named("gpt3")
 
 
 def test_without_packages_two_are_left(monkeypatch):

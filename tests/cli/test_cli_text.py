@@ -120,3 +120,12 @@ def test_an_argument_that_is_no_utf8_is_an_error_as_on_standard_input(start, tok
         assert given.returncode == 1
         assert b"not UTF-8 text: byte 0xFF" in given.stderr
         assert given.stdout == b""
+
+
+def test_a_tokenizer_that_needs_no_file_is_taken_by_name_unless_a_file_has_it(run, fails, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert ids_of(run("encode", "bytes", "ab")) == [97, 98]
+    assert "leave out --from, --pattern" in fails("encode", "bytes", "ab", "--pattern", "gpt2", code=2)
+    assert "are gpt2, cl100k_base" in " ".join(fails("encode", "gpt3", "ab").split())
+    (tmp_path / "bytes").write_text("no tokenizer", "utf-8")
+    assert "bytes" in fails("encode", "bytes", "ab")
