@@ -53,22 +53,23 @@ def text_of(content: bytes, where: str) -> str:
 def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder (made if missing): all are complete on disk before the first takes its name.
 
-    A full disk, a crash or Ctrl-C while writing leaves what was there before, and no temporary file.
+    A full disk or Ctrl-C while writing leaves what was there before, and no temporary file or empty folder.
 
     contents: file name, or path below the folder -> bytes. Returns the paths in that order. Raises `FileExistsError` where a name belongs to something
     that is not a file: a rename would put a file in place of a device, a pipe or a folder.
     """
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
     for name in contents:
         taken = target / name
         if taken.exists() and not taken.is_file():
             raise FileExistsError(errno.EEXIST, "is not a regular file and is left alone; choose another name", str(taken))
     staged: list[tuple[Path, Path]] = []
+    made: list[Path] = []
     try:
+        _make_folder(target, made)
         for name, content in contents.items():
             final = target / name
-            final.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(final.parent, made)
             temporary = final.with_name(f".{final.name}.{os.urandom(8).hex()}.tmp")
             staged.append((temporary, final))
             try:
@@ -85,8 +86,17 @@ def write_atomically(folder: str | os.PathLike[str], contents: Mapping[str, byte
         for temporary, _ in staged:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+        for each in reversed(made):
+            with contextlib.suppress(OSError):
+                each.rmdir()
         raise
     return [final for _, final in staged]
+
+
+def _make_folder(folder: Path, made: list[Path]) -> None:
+    """Make a folder, and those it is in. made: gets those that were missing, the outermost first."""
+    made += reversed([each for each in (folder, *folder.parents) if not each.exists()])
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

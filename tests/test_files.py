@@ -73,3 +73,16 @@ def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path, monkeypatch
     with pytest.raises(OSError, match="No space left on device") as caught:
         write_atomically(tmp_path, {"x.json": b"{}"})
     assert caught.value.filename == str(tmp_path / "x.json")
+
+
+def test_a_failure_leaves_no_folder_that_was_made_for_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "there").mkdir()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for folder in ("new/inner", "there"):
+        with pytest.raises(OSError, match="No space left"):
+            write_atomically(tmp_path / folder, {"a.txt": b"x", "below/b.txt": b"x"})
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from conversion.json_text import indented
 from conversion.verification.corpus import corpus_size
-from hf_bpe.cli.console import out, print_json, show_plan, tell_written
+from hf_bpe.cli.console import out, print_json, print_warning, show_plan, tell_written
 from hf_bpe.cli.corpora import read_texts
 from hf_bpe.cli.files import refuse_existing
 from hf_bpe.cli.interruption import watch
@@ -152,6 +152,12 @@ def _print(spec: TokenizerSpec, found: Audit, limit: int) -> None:
 
 def _print_suspects(spec: TokenizerSpec, found: Audit, rows: LookedAt, limit: int) -> None:
     """The rows that look untrained, with what else is known of their tokens."""
+    if rows.border is None:
+        print_warning(
+            f"the {len(rows.untrained):,} rows known to be untrained are not unlike the others by their {rows.indicator}, so no token is "
+            "called undertrained; if you know others that are, name them with untrained="
+        )
+        return
     suspects, tokens = found.of("undertrained"), tokens_by_id(spec)
     title = f"undertrained: {rows.indicator} up to {rows.border:.4g}, by {len(rows.untrained):,} rows known to be untrained"
     table = Table(title=title, title_justify="left")

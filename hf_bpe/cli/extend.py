@@ -127,9 +127,12 @@ def extend(
 def _given(before: TokenizerSpec, plain: Sequence[str], special: Sequence[str]) -> list[str]:
     """What is to be said of tokens to add that are there already.
 
-    Raises `EditError` for a text that is empty, and for ordinary tokens that are to be matched wherever their text stands, inside of words too: without a new id, texts
-    would have other ids.
+    Raises `EditError` for a text that is empty or is to be both, and for ordinary tokens that are to be matched wherever their text
+    stands, inside of words too: without a new id, texts would have other ids.
     """
+    twice = {*plain}.intersection(special)
+    if twice:
+        raise EditError(f"{some(sorted(map(repr, twice)))} is to be a special token and a plain one; choose one of the two")
     given = dict.fromkeys((*special, *plain))
     if "" in given:
         raise EditError("a token to add is empty, and an empty text is no token; give one with a character at least")
@@ -141,7 +144,11 @@ def _given(before: TokenizerSpec, plain: Sequence[str], special: Sequence[str]) 
             f"{some(list(map(repr, ordinary)))} is a token that merging makes; added, it would be cut out of other words, and texts would "
             "have other ids. Leave it out, or give a longer text"
         )
-    return [f"{text!r} is there already and keeps its id" for text in there]
+    return [
+        f"{text!r} is there already and keeps its id"
+        + ("" if text in added else "; special from now on, it is cut out of other words wherever special tokens are matched")
+        for text in there
+    ]
 
 
 _RULES = {

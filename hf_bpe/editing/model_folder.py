@@ -8,7 +8,16 @@ from pathlib import Path
 from hf_bpe.editing.model_ids import CONFIGURATIONS
 from hf_bpe.errors import EditError
 
-__all__ = ["FREEZE_LIST", "ID_MAP", "RECORD", "other_weights", "tokenizer_files", "unchanged_files", "vocabulary_files"]
+__all__ = [
+    "FREEZE_LIST",
+    "ID_MAP",
+    "RECORD",
+    "other_weights",
+    "tokenizer_files",
+    "unchanged_files",
+    "vocabulary_files",
+    "weights_below",
+]
 
 RECORD = "resize_record.json"
 FREEZE_LIST = "new_rows.json"
@@ -43,6 +52,12 @@ def tokenizer_files(model: Path) -> list[str]:
 def other_weights(model: Path, shards: Collection[str]) -> list[str]:
     """Files beside the checkpoint that hold the same weights in another form, or a state that goes with them, by their names."""
     return sorted({*_files(model, _WEIGHTS)}.difference(shards, _files(model, _NO_WEIGHTS)))
+
+
+def weights_below(model: Path) -> list[str]:
+    """Files in folders of the model's that look like weights, by their paths: checkpoints of a training, weights in another form."""
+    found = (path for pattern in _WEIGHTS for path in model.glob(f"*/**/{pattern}") if path.is_file())
+    return sorted({path.relative_to(model).as_posix() for path in found})
 
 
 def unchanged_files(model: Path, rewritten: Collection[str]) -> Iterator[str]:

@@ -121,7 +121,11 @@ def test_an_ordinary_token_is_not_cut_out_of_other_words(run, fails, gpt2_folder
     found = run(
         "extend", gpt2_folder, tmp_path / "x", "--add-special", "<|endoftext|>", "--add-special", "<|new|>", "--dry-run"
     )
-    assert "'<|endoftext|>' is there already and keeps its id" in found.stdout
+    assert "'<|endoftext|>' is there already and keeps its id\n" in found.stdout
+    found = run("extend", gpt2_folder, tmp_path / "x", "--add-special", " the", "--dry-run")
+    assert "' the' is there already and keeps its id; special from now on" in found.stdout
+    both = ("--add", "<|new|>", "--add-special", "<|new|>")
+    assert "'<|new|>' is to be a special token and a plain one" in fails("extend", gpt2_folder, tmp_path / "x", *both)
 
 
 @pytest.mark.parametrize("option", ["--add", "--add-special"])

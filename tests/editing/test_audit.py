@@ -101,14 +101,28 @@ def test_if_all_are_said_to_be_untrained_nothing_can_be_told() -> None:
         audit(SPEC, embedding=Rows.of(np.ones((302, 4))), untrained=range(302))
 
 
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("width", [8, 64, 1024])
+def test_rows_that_are_not_unlike_the_others_tell_nothing(tied: bool, width: int) -> None:
+    rows = Rows.of(np.random.default_rng(width).normal(size=(302, width)))
+    found = audit(SPEC, embedding=rows, head=None if tied else rows)
+    assert found.rows is not None
+    assert len(found.rows.untrained) > 10
+    assert found.rows.border is None
+    assert found.to_dict()["rows"]["border"] is None
+    assert not found.of("undertrained")
+
+
 def test_the_audit_says_how_it_judged() -> None:
     matrix = np.random.default_rng(7).normal(size=(302, 8))
+    matrix[[5, 77, 300]] /= 100
     found = audit(SPEC, embedding=Rows.of(matrix), head=Rows(302, lambda: [matrix], "head"), untrained=[300, 5, 5])
     assert found.rows is not None
+    assert found.rows.border is not None
     assert (found.rows.indicator, found.rows.head, found.rows.untrained) == ("norm", "head", (5, 300))
     norms = np.linalg.norm(matrix, axis=1)
     below = {i for i in SPEC.used_ids - {5, 300} if norms[i] <= found.rows.border}
-    assert {token.id for token in found.of("undertrained")} == below
+    assert {token.id for token in found.of("undertrained")} == below == {77}
     assert found.to_dict()["rows"]["border"] == found.rows.border
     assert found.to_dict()["groups_of_twins"] == len(found.twins)
     assert audit(SPEC).to_dict()["rows"] is None

@@ -258,7 +258,7 @@ def test_a_dry_run_writes_nothing_and_names_everything(model: Path, new: Path, t
         "3 mean of the rows in use",
         "model.embed_tokens.weight (embedding, BF16) [304, 24] -> [304, 24] in model-00001-of-00003.safetensors",
         "lm_head.weight (head, BF16)",
-        "config.json: pad_token_id None -> 301",
+        "config.json: pad_token_id null -> 301",
         "2 of 3 files of weights written anew",
     ):
         assert part in summary

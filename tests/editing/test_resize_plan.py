@@ -70,6 +70,16 @@ def test_a_plan_has_every_field_of_the_record(tmp_path: Path, new: Path) -> None
     assert "in place of tokenizer.json, tokenizer.model, tokenizer_config.json" in plan.summary()
 
 
+def test_weights_in_folders_below_stay_and_are_told(tmp_path: Path, new: Path) -> None:
+    save_model(tmp_path / "model", llama(304))
+    (tmp_path / "model" / "original").mkdir()
+    (tmp_path / "model" / "original" / "consolidated.00.pth").write_bytes(b"old rows")
+    plan = plan_resize(tmp_path / "model", new, output=tmp_path / "out")
+    assert "original/consolidated.00.pth may hold old rows, too, and stays as it is" in plan.to_dict()["notes"]
+    plan.apply()
+    assert (tmp_path / "out" / "original" / "consolidated.00.pth").read_bytes() == b"old rows"
+
+
 # -- the head ---------------------------------------------------------------------------------------------------------
 
 

@@ -41,13 +41,14 @@ class LookedAt:
     """How rows were judged.
 
     embedding, head: the names of the matrices; head is None for a tied one. indicator: by which one tokens are "undertrained".
-    border: its largest value that is. untrained: the ids that it was taken from.
+    border: its largest value that is; None where the rows known to be untrained are not unlike the others, and nothing can be told.
+    untrained: the ids that it was taken from.
     """
 
     embedding: str
     head: str | None
     indicator: Literal["norm", "distance"]
-    border: float
+    border: float | None
     untrained: tuple[int, ...]
 
 
@@ -120,7 +121,8 @@ def audit(
         reference = checked_untrained(unreached.union(holes) if untrained is None else untrained, embedding)
         candidates = sorted(ids.difference(reference))
         rows, judged = _judge(embedding, head, reference, candidates)
-        order = suspects(getattr(rows, judged.indicator), judged.border, candidates)
+        if judged.border is not None:
+            order = suspects(getattr(rows, judged.indicator), judged.border, candidates)
         for token_id in order:
             found.setdefault(token_id, []).append("undertrained")
     others = sorted(token_id for token_id, findings in found.items() if "undertrained" not in findings)

@@ -41,7 +41,7 @@ class Indicators:
     """Low values are suspicious.
 
     norm: the length of each row, shape (rows,).
-    distance: 1 - cosine of each row and the mean of the rows that are known to be untrained, both without the mean of all; shape (rows,).
+    distance: 1 - cosine of each row and the mean of the (other) rows that are known to be untrained, both without the mean of all; shape (rows,).
     """
 
     norm: NDArray[np.float64]
@@ -93,33 +93,49 @@ def indicators(matrix: Rows, untrained: Sequence[int]) -> Indicators:
         known = known + rows[wanted[(wanted >= start) & (wanted < start + len(rows))] - start].sum(0)
         start += len(rows)
     mean = total / matrix.count
-    direction = known / len(wanted) - mean
-    direction /= np.linalg.norm(direction) or 1.0
-    norms, distances = [], []
+    norms, distances, start = [], [], 0
     for window in matrix.windows():
         rows = window.astype(np.float64)
-        centred = rows - mean
         norms.append(np.linalg.norm(rows, axis=1))
-        lengths = np.linalg.norm(centred, axis=1)
-        distances.append(1 - centred @ direction / np.where(lengths, lengths, 1.0))
+        toward = np.repeat((known / len(wanted))[None], len(rows), 0)
+        if len(wanted) > 1:
+            # Its own part in the mean would bring each of them near to it: a few at random would seem to have much in common.
+            own = wanted[(wanted >= start) & (wanted < start + len(rows))] - start
+            toward[own] = (known - rows[own]) / (len(wanted) - 1)
+        distances.append(1 - _cosines(rows - mean, toward - mean))
+        start += len(rows)
     return Indicators(np.concatenate(norms), np.concatenate(distances))
 
 
-def border(values: NDArray[np.float64], untrained: Sequence[int], candidates: Sequence[int]) -> float:
-    """The largest value of an indicator that is like those of the untrained rows.
+def _cosines(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each row and the other of its number; 0 where one of them is zero."""
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(others, axis=1)
+    cosines: NDArray[np.float64] = (rows * others).sum(1) / np.where(lengths, lengths, 1.0)
+    return cosines
+
+
+def border(values: NDArray[np.float64], untrained: Sequence[int], candidates: Sequence[int]) -> float | None:
+    """The largest value of an indicator that is like those of the untrained rows. None: they are not unlike the others, and tell nothing.
 
     It is put where it parts the untrained rows, of which a twentieth may lie beyond, from the middle of the candidates:
-    at their 95th percentile, but no further than half way from their median to that of the candidates. Raises `EditError` where there are no candidates.
+    at their 95th percentile, but no further than half way from their median to that of the candidates. They tell nothing where these medians
+    are no further apart than that of the candidates from their 90th percentile. Raises `EditError` where there are no candidates.
 
     >>> import numpy as np
     >>> border(np.array([0.0, 0.0, 0.05, 0.9, 1.0, 1.1]), [0, 1], [2, 3, 4, 5])
     0.095
+    >>> border(np.array([1.0, 0.9, 0.9, 1.0, 1.1]), [0, 1], [2, 3, 4]) is None
+    True
     """
     import numpy as np
 
     if not len(candidates):
         raise EditError("no token is left that is not said to be untrained; name fewer ids with untrained=")
     low, middle = float(np.median(values[list(untrained)])), float(np.median(values[list(candidates)]))
+    if middle - low <= float(np.quantile(values[list(candidates)], 0.9)) - middle:
+        return None
     found = min(float(np.quantile(values[list(untrained)], 0.95)), (low + middle) / 2)
     # Rows that were never touched differ by rounding, or by what they began with: a tenth of the way is allowed for that.
     return max(found, low + (middle - low) / 10)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from hf_bpe.editing.model_folder import FREEZE_LIST, ID_MAP, RECORD
+from hf_bpe.editing.model_folder import FREEZE_LIST, ID_MAP, RECORD, weights_below
 from hf_bpe.editing.model_ids import CONFIG
 from hf_bpe.editing.resize.decisions import Decisions
 from hf_bpe.editing.starting_rows import describe
@@ -80,7 +81,10 @@ def as_text(plan: Decisions) -> str:
             if plan.matrices.tied or plan.matrices.heads
             else [f"no head is there, and {CONFIG} says that it is not the embedding"]
         ),
-        *(f"{change.file}: {change.key} {change.before!r} -> {change.after!r}" for change in plan.renumbering.changes),
+        *(
+            f"{change.file}: {change.key} {json.dumps(change.before)} -> {json.dumps(change.after)}"
+            for change in plan.renumbering.changes
+        ),
         f"files: {len(plan.shards)} of {len(plan.checkpoint.shards)} files of weights written anew, {plan.bytes_to_write:,} bytes; "
         f"{len(plan.unchanged)} files {'linked' if plan.link else 'copied'}; {RECORD}, {ID_MAP}, {FREEZE_LIST}",
         f"tokenizer: written, in place of {', '.join(plan.tokenizer_files) or 'none'}",
@@ -105,6 +109,9 @@ def _notes(plan: Decisions) -> Iterator[str]:
         )
     if plan.left_out:
         yield f"{some(plan.left_out)} would hold the old rows, and is left out"
+    below = weights_below(plan.model)
+    if below:
+        yield f"{some(below)} may hold old rows, too, and stays as it is"
     if plan.matrices.alike:
         yield (
             f"{some(plan.matrices.alike)} has {plan.matrices.rows} rows, too, and is left as it is; name what goes by ids with "
