@@ -160,13 +160,19 @@ def _size(paths: Sequence[Path]) -> str:
 
 
 def _standard_library(max_bytes: int) -> list[Path]:
-    """Python's modules without their tests, which not every installation has; only UTF-8; so many bytes at most."""
+    """Python's modules without their tests, which not every installation has; only UTF-8; so many bytes at most.
+
+    Each once: Debian's has one under two names.
+    """
     root = Path(sysconfig.get_path("stdlib"))
     chosen: list[Path] = []
     total = 0
-    for path in sorted(root.rglob("*.py")):
+    for found in sorted(root.rglob("*.py")):
+        path = found.resolve()
+        if path in chosen or not path.is_file() or not _SKIPPED_FOLDERS.isdisjoint(found.relative_to(root).parts):
+            continue
         size = path.stat().st_size
-        if _SKIPPED_FOLDERS.isdisjoint(path.relative_to(root).parts) and size and total + size <= max_bytes and _is_utf8(path):
+        if size and total + size <= max_bytes and _is_utf8(path):
             chosen.append(path)
             total += size
     return chosen

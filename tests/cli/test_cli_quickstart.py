@@ -1,5 +1,7 @@
 """The demo, small: every step passes, and a step that does not is told."""
 
+import os
+
 import pytest
 
 import conversion
@@ -19,6 +21,16 @@ def test_quickstart_from_end_to_end(start, tmp_path):
     first, *others = (conversion.load(folder / name) for name in ("tokenizer", "demo.tiktoken", "gpt2", "back/tokenizer.json"))
     assert all(other == first for other in others)
     assert first.vocab_size == 1000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_module_of_two_names_is_learnt_from_once(tmp_path, monkeypatch):
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(f"# {name}\n" * 100, "utf-8")
+    (tmp_path / "a_link.py").symlink_to("a.py")
+    (tmp_path / "c_link.py").symlink_to("not-there.py")
+    monkeypatch.setattr(demo.sysconfig, "get_path", lambda name: str(tmp_path))
+    assert demo._standard_library(10_000) == [tmp_path / "a.py", tmp_path / "b.py"]
 
 
 def test_quickstart_keeps_what_is_there(fails, tmp_path):
